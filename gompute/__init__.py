@@ -1,0 +1,168 @@
+"""Gompute: GPU kernels written in Python, compiled ahead of time for pinned targets, run without a compiler.
+
+    import gompute as g
+    from gompute import f32
+
+Names are loaded on first use: importing the package pulls in neither a compiler nor a driver, and not NumPy.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gompute import runtime
+    from gompute.errors import (
+        AllocFailed,
+        ArtifactError,
+        BackendUnavailable,
+        CaptureFailed,
+        CompileError,
+        ContextFailed,
+        CopyFailed,
+        Error,
+        EventFailed,
+        GraphFailed,
+        InitFailed,
+        InternalError,
+        InvalidArgument,
+        KernelNotFound,
+        LaunchFailed,
+        ModuleLoadFailed,
+        NoDevice,
+        SyncFailed,
+        UnknownTarget,
+        Unsupported,
+    )
+    from gompute.handles.auto_kernel import AutoKernel
+    from gompute.handles.by_name import kernel_by_name
+    from gompute.handles.defaults import register_kernels
+    from gompute.handles.kernel import Kernel
+    from gompute.handles.kernel_set import KernelSet, load
+    from gompute.handles.raw_kernel import RawKernel
+    from gompute.lang import abi
+    from gompute.lang.builtins import (
+        bitcast,
+        block_dim,
+        block_id,
+        cast,
+        global_id,
+        grid_dim,
+        local,
+        local_id,
+        select,
+        static,
+        table,
+        target,
+    )
+    from gompute.lang.names import bf16, f16, f32, f64, fixed, i8, i16, i32, i64, ptr, u8, u16, u32, u64
+    from gompute.lang.operations import kernel, map
+    from gompute.lang.params import params
+    from gompute.runtime.buffer import Buffer
+    from gompute.runtime.dim3 import Dim3
+    from gompute.runtime.status import last_driver_error
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "gompute.errors": (
+        "AllocFailed ArtifactError BackendUnavailable CaptureFailed CompileError ContextFailed CopyFailed Error EventFailed GraphFailed "
+        "InitFailed InternalError InvalidArgument KernelNotFound LaunchFailed ModuleLoadFailed NoDevice SyncFailed UnknownTarget Unsupported"
+    ),
+    "gompute.lang.builtins": "bitcast block_dim block_id cast global_id grid_dim local local_id select static table target",
+    "gompute.lang.names": "bf16 f16 f32 f64 fixed i8 i16 i32 i64 ptr u8 u16 u32 u64",
+    "gompute.lang.operations": "kernel map",
+    "gompute.lang.params": "params",
+    "gompute.handles.kernel": "Kernel",
+    "gompute.handles.raw_kernel": "RawKernel",
+    "gompute.handles.auto_kernel": "AutoKernel",
+    "gompute.handles.by_name": "kernel_by_name",
+    "gompute.handles.defaults": "register_kernels",
+    "gompute.handles.kernel_set": "KernelSet load",
+    "gompute.runtime.buffer": "Buffer",
+    "gompute.runtime.dim3": "Dim3",
+    "gompute.runtime.status": "last_driver_error",
+}
+_MODULES = {"abi": "gompute.lang.abi", "runtime": "gompute.runtime"}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+
+__all__ = [
+    "AllocFailed",
+    "ArtifactError",
+    "AutoKernel",
+    "BackendUnavailable",
+    "Buffer",
+    "CaptureFailed",
+    "CompileError",
+    "ContextFailed",
+    "CopyFailed",
+    "Dim3",
+    "Error",
+    "EventFailed",
+    "GraphFailed",
+    "InitFailed",
+    "InternalError",
+    "InvalidArgument",
+    "Kernel",
+    "KernelNotFound",
+    "KernelSet",
+    "LaunchFailed",
+    "ModuleLoadFailed",
+    "NoDevice",
+    "RawKernel",
+    "SyncFailed",
+    "UnknownTarget",
+    "Unsupported",
+    "__version__",
+    "abi",
+    "bf16",
+    "bitcast",
+    "block_dim",
+    "block_id",
+    "cast",
+    "f16",
+    "f32",
+    "f64",
+    "fixed",
+    "global_id",
+    "grid_dim",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "kernel",
+    "kernel_by_name",
+    "last_driver_error",
+    "load",
+    "local",
+    "local_id",
+    "map",
+    "params",
+    "ptr",
+    "register_kernels",
+    "runtime",
+    "select",
+    "static",
+    "table",
+    "target",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        value: Any = importlib.import_module(_MODULES[name])
+    elif name in _HOME_OF:
+        value = getattr(importlib.import_module(_HOME_OF[name]), name)
+    else:
+        raise AttributeError(f"module 'gompute' has no attribute '{name}'")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,93 @@
+"""The name table: what a kernel set records of each kernel, and all that the runtime needs to launch it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = ["ArgumentEntry", "KernelEntry", "ParamsEntry", "ParamsFieldEntry", "Resources"]
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentEntry:
+    """One launch argument.
+
+    Attributes:
+        name: the parameter's name in the source; for a generated kernel the name in the table of operations (`data`, `len`, `params`).
+        kind: `pointer` (to global memory), `scalar` or `params` (a struct by value).
+        dtype: the scalar's or the pointed-to type (`f32`); for `params` the name of the params type.
+        size: bytes of the argument itself (8 for a pointer).
+        align: its alignment.
+    """
+
+    name: str
+    kind: Literal["pointer", "scalar", "params"]
+    dtype: str
+    size: int
+    align: int
+
+
+@dataclass(frozen=True, slots=True)
+class ParamsFieldEntry:
+    """One leaf of a params struct: `path` is dotted (`inner.w`), `count` is None for one value, else the length of a fixed array."""
+
+    path: str
+    dtype: str
+    offset: int
+    count: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ParamsEntry:
+    """A params layout: its leaves in order of offset, and the struct's size and alignment in bytes."""
+
+    name: str
+    fields: tuple[ParamsFieldEntry, ...]
+    size: int
+    align: int
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What one launch costs, where the compiler knows it; None where only the driver will (PTX).
+
+    Attributes:
+        registers: per work-item (VGPRs on AMD).
+        scalar_registers: SGPRs; None off AMD.
+        shared: bytes of static shared memory per block.
+        private: bytes of scratch (stack) per work-item.
+        spills: registers spilled to memory (AMD: count; NVIDIA: bytes stored).
+    """
+
+    registers: int | None = None
+    scalar_registers: int | None = None
+    shared: int | None = None
+    private: int | None = None
+    spills: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KernelEntry:
+    """One public kernel of a blob.
+
+    Attributes:
+        name: public name, unique in a kernel set.
+        symbol: the name in the blob.
+        kind: the operation (`map`) or `kernel` for a raw kernel.
+        arguments: launch arguments in order.
+        params: layout of the params argument; None where there is none.
+        signature: readable text of all that host and device must agree on; see `gompute.lang.abi.signature`.
+        fingerprint: first 16 hex digits of the sha256 of `signature`.
+        block_size: work-items per block in x, y, z; exact for a generated kernel, the largest for a raw one.
+        resources: see `Resources`.
+    """
+
+    name: str
+    symbol: str
+    kind: str
+    arguments: tuple[ArgumentEntry, ...]
+    params: ParamsEntry | None
+    signature: str
+    fingerprint: str
+    block_size: tuple[int, int, int]
+    resources: Resources = Resources()

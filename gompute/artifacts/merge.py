@@ -1,0 +1,102 @@
+"""Uniting kernel sets."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+
+from gompute.artifacts.entry import KernelEntry, Resources
+from gompute.artifacts.kernel_set import KernelSet
+from gompute.artifacts.write import NewBlob, NewUnit, WrittenBlob, check_destination, write_set
+from gompute.errors import ArtifactError
+
+__all__ = ["merge_sets", "read_units"]
+
+
+def read_units(kernels: KernelSet) -> tuple[NewUnit, ...]:
+    """All of a set in memory, every blob verified: what `write_set` writes as the same bytes. Listings are no part of it.
+
+    Raises:
+        ArtifactError: a blob is missing or damaged.
+    """
+    return tuple(
+        NewUnit(
+            root=unit.root,
+            target=unit.target,
+            blobs=tuple(NewBlob(blob.kind, kernels.blob(unit.root, unit.target, blob.kind), blob.version) for blob in unit.blobs),
+            kernels=tuple(unit.kernels.values()),
+            toolchain=unit.toolchain,
+        )
+        for unit in kernels.index.units
+    )
+
+
+def merge_sets(
+    sources: Sequence[str | os.PathLike[str]], directory: Path, *, generator: Mapping[str, str], staging: Path | None = None
+) -> tuple[WrittenBlob, ...]:
+    """Write the union of several kernel sets; `directory` may be one of them. The order of `sources` changes nothing.
+
+    A root and target that two sets have must be the same in both, except that one may have a kind of blob (a cubin beside the PTX) that the
+    other lacks.
+
+    Args:
+        generator, staging: as for `write_set`.
+
+    Raises:
+        ArtifactError: a set can't be read, or two sets differ on a root and target, or give one kernel's name to two roots; both are named.
+    """
+    check_destination(directory)
+    merged: dict[tuple[str, str], tuple[NewUnit, KernelSet]] = {}
+    owners: dict[str, tuple[str, KernelSet]] = {}
+    for source in sources:
+        kernels = KernelSet.open(source)
+        for unit in read_units(kernels):
+            key = (unit.root, unit.target.name)
+            if key in merged:
+                earlier, where = merged[key]
+                merged[key] = _unite(earlier, where, unit, kernels), where
+            else:
+                merged[key] = unit, kernels
+            for kernel in unit.kernels:
+                root, where = owners.setdefault(kernel.name, (unit.root, kernels))
+                if root != unit.root:
+                    raise ArtifactError(
+                        f"kernel {kernel.name!r} is in root {root!r} of {where.path} and in root {unit.root!r} of {kernels.path}; "
+                        "a name is unique in a kernel set: rename one of them, or keep the sets apart"
+                    )
+    return write_set(directory, (unit for unit, _ in merged.values()), generator=generator, staging=staging)
+
+
+def _unite(first: NewUnit, first_set: KernelSet, second: NewUnit, second_set: KernelSet) -> NewUnit:
+    where = f"root {first.root!r} for {first.target} of {first_set.path} and of {second_set.path}"
+    blobs = {blob.kind: blob for blob in first.blobs}
+    for blob in second.blobs:
+        if blobs.setdefault(blob.kind, blob) != blob:
+            raise ArtifactError(f"{where} differ: the {blob.kind} is not the same; build one of them again, or rename its root")
+    tables = [{kernel.name: kernel for kernel in unit.kernels} for unit in (first, second)]
+    if tables[0].keys() != tables[1].keys():
+        lone = min(tables[0].keys() ^ tables[1].keys())
+        raise ArtifactError(f"{where} differ: only one has the kernel {lone!r}; build one of them again, or rename its root")
+    united = tuple(_unite_kernels(kernel, tables[1][name], where) for name, kernel in tables[0].items())
+    toolchain = dict(first.toolchain)
+    for tool, version in second.toolchain.items():
+        if toolchain.setdefault(tool, version) != version:
+            raise ArtifactError(
+                f"{where} differ: one was made by {tool} {toolchain[tool]}, the other by {version}; build one of them again"
+            )
+    return replace(first, blobs=tuple(blobs.values()), kernels=united, toolchain=toolchain)
+
+
+def _unite_kernels(first: KernelEntry, second: KernelEntry, where: str) -> KernelEntry:
+    if replace(first, resources=Resources()) != replace(second, resources=Resources()):
+        raise ArtifactError(f"{where} differ: kernel {first.name!r} is not the same; build one of them again, or rename its root")
+    known: dict[str, int | None] = {}
+    for item in fields(Resources):
+        # PTX says little of what a kernel takes, a cubin all of it.
+        mine, other = getattr(first.resources, item.name), getattr(second.resources, item.name)
+        if None not in (mine, other) and mine != other:
+            raise ArtifactError(f"{where} differ: kernel {first.name!r} takes {mine} {item.name} in one and {other} in the other")
+        known[item.name] = other if mine is None else mine
+    return replace(first, resources=Resources(**known))

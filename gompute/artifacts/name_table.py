@@ -1,0 +1,136 @@
+"""Name table entries as JSON, both ways."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from typing import Any
+
+from gompute.artifacts.checked import Node, shown
+from gompute.artifacts.entry import ArgumentEntry, KernelEntry, ParamsEntry, ParamsFieldEntry, Resources
+from gompute.lang.types import SCALARS
+
+__all__ = ["kernel_from_json", "kernel_from_node", "kernel_to_json"]
+
+_INT_MAX = 2**31 - 1
+_KEYS = ("arguments", "block_size", "fingerprint", "kind", "name", "params", "resources", "signature", "symbol")
+_RESOURCES = ("private", "registers", "scalar_registers", "shared", "spills")
+
+
+def kernel_to_json(kernel: KernelEntry) -> dict[str, Any]:
+    """An entry as JSON, without the resources that are not known."""
+    params = kernel.params
+    return {
+        "arguments": [
+            {"align": argument.align, "dtype": argument.dtype, "kind": argument.kind, "name": argument.name, "size": argument.size}
+            for argument in kernel.arguments
+        ],
+        "block_size": list(kernel.block_size),
+        "fingerprint": kernel.fingerprint,
+        "kind": kernel.kind,
+        "name": kernel.name,
+        "params": None if params is None else _params_to_json(params),
+        "resources": {name: value for name in _RESOURCES if (value := getattr(kernel.resources, name)) is not None},
+        "signature": kernel.signature,
+        "symbol": kernel.symbol,
+    }
+
+
+def kernel_from_json(value: object) -> KernelEntry:
+    """The entry that `kernel_to_json` gave.
+
+    Raises:
+        ArtifactError: it is not one; the message says what of it is wrong.
+    """
+    return kernel_from_node(Node(value), {})
+
+
+def kernel_from_node(node: Node, known: dict[str, KernelEntry]) -> KernelEntry:
+    """`kernel_from_json` at a place in a larger document.
+
+    Args:
+        known: entries by what they were read from. A kernel's entries for many targets differ in resources alone, and the rest is checked
+            once.
+    """
+    members = node.members(_KEYS)
+    source = repr([members[key].value for key in _KEYS if key != "resources"])
+    entry = known.get(source)
+    if entry is None:
+        entry = known[source] = _entry(members)
+    return replace(entry, resources=_resources(members["resources"]))
+
+
+def _entry(members: dict[str, Node]) -> KernelEntry:
+    signature = members["signature"].text(1 << 20)
+    fingerprint = members["fingerprint"].text()
+    # As `gompute.lang.abi.fingerprint` has it; a reader of sets has no other use for that module.
+    if fingerprint != hashlib.sha256(signature.encode()).hexdigest()[:16]:
+        members["fingerprint"].wrong(f"{shown(fingerprint)} is not that of the signature")
+    block_size = [axis.integer(1, 1024) for axis in members["block_size"].items()]
+    if len(block_size) != 3:
+        members["block_size"].wrong(f"must have three numbers, has {len(block_size)}")
+    params = None if members["params"].value is None else _params(members["params"])
+    return KernelEntry(
+        name=members["name"].identifier(),
+        symbol=members["symbol"].identifier(),
+        kind=members["kind"].identifier(),
+        arguments=_arguments(members["arguments"], params),
+        params=params,
+        signature=signature,
+        fingerprint=fingerprint,
+        block_size=(block_size[0], block_size[1], block_size[2]),
+    )
+
+
+def _params_to_json(params: ParamsEntry) -> dict[str, Any]:
+    fields = [{"count": field.count, "dtype": field.dtype, "offset": field.offset, "path": field.path} for field in params.fields]
+    return {"align": params.align, "fields": fields, "name": params.name, "size": params.size}
+
+
+def _arguments(node: Node, params: ParamsEntry | None) -> tuple[ArgumentEntry, ...]:
+    arguments = tuple(_argument(argument, params) for argument in node.items())
+    if (params is None) == any(argument.kind == "params" for argument in arguments):
+        node.wrong("have params without a layout" if params is None else "have no params, and a layout is given")
+    return arguments
+
+
+def _argument(node: Node, params: ParamsEntry | None) -> ArgumentEntry:
+    members = node.members(("align", "dtype", "kind", "name", "size"))
+    kind, name = members["kind"].text(), members["name"].text()
+    size, align = members["size"].integer(1, _INT_MAX), members["align"].integer(1, 16)
+    if kind == "params":
+        dtype = members["dtype"].text()
+        if params is None or (dtype, size, align) != (params.name, params.size, params.align):
+            node.wrong("disagrees with the kernel's params")
+        return ArgumentEntry(name, "params", dtype, size, align)
+    if kind not in ("pointer", "scalar"):
+        members["kind"].wrong(f"must be pointer, scalar or params, is {shown(kind)}")
+    dtype = members["dtype"].scalar()
+    natural = 8 if kind == "pointer" else SCALARS[dtype].size
+    if (size, align) != (natural, natural):
+        node.wrong(f"a {kind} of {dtype} has size and alignment {natural}, not {size} and {align}")
+    return ArgumentEntry(name, "pointer" if kind == "pointer" else "scalar", dtype, size, align)
+
+
+def _params(node: Node) -> ParamsEntry:
+    members = node.members(("align", "fields", "name", "size"))
+    size, align = members["size"].integer(1, _INT_MAX), members["align"].integer(1, 16)
+    if align & (align - 1) or size % align:
+        node.wrong(f"size {size} must be a multiple of the alignment {align}, which must be a power of two")
+    fields: list[ParamsFieldEntry] = []
+    end = 0
+    for item in members["fields"].items():
+        field = item.members(("count", "dtype", "offset", "path"))
+        dtype, offset = field["dtype"].scalar(), field["offset"].integer(0, size)
+        count = None if field["count"].value is None else field["count"].integer(1, _INT_MAX)
+        width = SCALARS[dtype].size
+        if offset < end or offset % width or offset + width * (count or 1) > size:
+            item.wrong(f"offset {offset} overlaps the field before, is no multiple of {width}, or leaves the {size} bytes")
+        end = offset + width * (count or 1)
+        fields.append(ParamsFieldEntry(field["path"].text(), dtype, offset, count))
+    return ParamsEntry(members["name"].text(), tuple(fields), size, align)
+
+
+def _resources(node: Node) -> Resources:
+    members = node.members((), _RESOURCES)
+    return Resources(**{name: value.integer(0, _INT_MAX) for name, value in members.items()})

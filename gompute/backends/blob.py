@@ -1,0 +1,42 @@
+"""What code generation gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+from gompute.artifacts.entry import KernelEntry
+from gompute.targets import BlobKind
+
+__all__ = ["Blob", "Generated", "Listing"]
+
+Listing = Literal["ir", "asm"]
+
+
+class Blob(NamedTuple):
+    """The code of one root for one target.
+
+    Attributes:
+        version: PTX version (`7.8`) or code object version (`5`) that a driver must know to load it; for a cubin that of ptxas (`13.5.37`);
+            None for a shared object.
+    """
+
+    kind: BlobKind
+    data: bytes
+    version: str | None = None
+
+
+class Generated(NamedTuple):
+    """All that one root gives for one target.
+
+    Attributes:
+        blobs: the target's own kind first, then a cubin where one was asked for.
+        kernels: the name table as it was given, resources filled in.
+        listings: text by `ir` (the optimised module) and `asm`, as far as asked for.
+        toolchain: versions of the programs and libraries that had a part in it, by name.
+    """
+
+    blobs: tuple[Blob, ...]
+    kernels: tuple[KernelEntry, ...]
+    listings: Mapping[Listing, str]
+    toolchain: Mapping[str, str]

@@ -1,0 +1,87 @@
+"""NVIDIA: PTX at the lowest version that has the target, and a cubin through ptxas where one is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from llvmlite import binding as llvm
+
+from gompute.artifacts.entry import KernelEntry, Resources
+from gompute.backends import ptx
+from gompute.backends.blob import Blob
+from gompute.backends.work import Output, Unit
+from gompute.errors import CompileError, InternalError
+
+if TYPE_CHECKING:
+    from gompute.targets import Target
+
+__all__ = ["VECTORISE", "machine", "produce"]
+
+VECTORISE = False
+
+
+def machine(target: Target) -> llvm.TargetMachine:
+    """LLVM's code generator. Given the processor alone, it writes the lowest PTX version that has it; a version is never asked for."""
+    return llvm.Target.from_triple(target.triple).create_target_machine(cpu=target.cpu, features=target.features, opt=3)
+
+
+def produce(unit: Unit) -> Output:
+    """Generate PTX, and a cubin where `unit.emit` has `cubin`.
+
+    Raises:
+        CompileError: there can be no cubin, or ptxas refused the PTX.
+        InternalError: the PTX does not say what the name table says.
+    """
+    target = unit.target
+    text = ptx.strip_header(unit.assembly())
+    _check(unit, ptx.read(text))
+    assert target.ptx_version is not None
+    blobs = [Blob("ptx", text.encode("ascii"), f"{target.ptx_version[0]}.{target.ptx_version[1]}")]
+    resources = {kernel.symbol: Resources(shared=unit.shared[kernel.symbol]) for kernel in unit.kernels}
+    toolchain: dict[str, str] = {}
+    if "cubin" in unit.emit:
+        from gompute.backends import ptxas  # most builds ship PTX alone
+
+        if "cubin" not in target.kinds:
+            raise CompileError(
+                f"{unit.name}: ptxas {ptxas.version()} makes no machine code for {target.name}; the oldest it knows is "
+                f"{target.ptxas_arch}.\n  Leave out the cubin for {target.name}: drivers compile its PTX."
+            )
+        assembled = ptxas.assemble(blobs[0].data, target.ptxas_arch, unit.name)
+        missing = resources.keys() - assembled.resources.keys()
+        if missing:
+            raise InternalError(f"{unit.name}: ptxas reports no resources of {', '.join(sorted(missing))}")
+        resources = {symbol: assembled.resources[symbol] for symbol in resources}
+        toolchain["ptxas"] = ptxas.version()
+        blobs.append(Blob("cubin", assembled.cubin, toolchain["ptxas"]))
+    return Output(tuple(blobs), resources, text if "asm" in unit.emit else None, toolchain)
+
+
+def _check(unit: Unit, module: ptx.PtxModule) -> None:
+    target = unit.target
+    wrong: list[str] = []
+    if module.target != target.arch:
+        wrong.append(f"it is for {module.target}")
+    if module.version != target.ptx_version:
+        wrong.append(f"its version is {module.version}, and the table of targets says {target.ptx_version}")
+    wrong += [f"it declares `{name}` and does not define it" for name in module.externals]
+    wrong += [f"it has an integer type that PTX does not know: {line}" for line in module.odd_types]
+    if module.kernels.keys() != {kernel.symbol for kernel in unit.kernels}:
+        wrong.append(f"its kernels are {', '.join(sorted(module.kernels)) or 'none'}")
+    for kernel in unit.kernels:
+        found = module.kernels.get(kernel.symbol)
+        if found is not None:
+            wrong += _differences(kernel, found)
+    if wrong:
+        raise InternalError(f"{unit.name}: the PTX is not what was asked for\n" + "\n".join(f"  {line}" for line in wrong))
+
+
+def _differences(kernel: KernelEntry, found: ptx.PtxKernel) -> list[str]:
+    wrong: list[str] = []
+    wanted = [argument.size for argument in kernel.arguments]
+    sizes = [size for size, _ in found.parameters]
+    if sizes != wanted:
+        wrong.append(f"kernel `{kernel.name}` has parameters of {sizes} bytes, and its name table entry says {wanted}")
+    if found.block != kernel.block_size:
+        wrong.append(f"kernel `{kernel.name}` is for blocks of {found.block}, and its name table entry says {kernel.block_size}")
+    return wrong

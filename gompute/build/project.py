@@ -1,0 +1,115 @@
+"""What a project declares in `[tool.gompute]` of its pyproject.toml: its targets and its kernel roots."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gompute.build.roots import KernelRoot, check_root_name, check_source
+from gompute.errors import CompileError
+from gompute.targets import Target, parse_target
+
+__all__ = ["Project", "find_project", "read_project"]
+
+_BACKENDS = ("cpu", "cuda", "hip")
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """The declarations of one pyproject.toml.
+
+    Attributes:
+        file: the pyproject.toml; paths in it are relative to its folder.
+        targets: what to build for when the command line names no target.
+        roots: by name.
+    """
+
+    file: Path
+    targets: tuple[Target, ...]
+    roots: tuple[KernelRoot, ...]
+
+
+def find_project(folder: Path) -> Project | None:
+    """The declarations that hold in `folder`: those of the first pyproject.toml with a `[tool.gompute]` there or in a folder above it.
+
+    Raises:
+        CompileError: that file cannot be read, or a declaration is wrong.
+    """
+    for place in (folder, *folder.parents):
+        file = place / "pyproject.toml"
+        if file.is_file():
+            project = read_project(file)
+            if project is not None:
+                return project
+    return None
+
+
+def read_project(file: Path) -> Project | None:
+    """The declarations in one pyproject.toml, or None when it has no `[tool.gompute]`.
+
+    Raises:
+        CompileError: the file cannot be read, or a declaration is wrong; the message names the key.
+    """
+    import tomllib  # here, since most builds name all they need
+
+    try:
+        document = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise CompileError(f"{file}: cannot be read: {error}") from None
+    tools = document.get("tool")
+    if not isinstance(tools, dict) or "gompute" not in tools:
+        return None
+    where = f"{file}: [tool.gompute]"
+    declared = _table(tools["gompute"], where, keys=("roots", "targets"))
+    targets = tuple(parse_target(name) for name in _strings(declared.get("targets", []), f"{where} targets"))
+    roots = _table(declared.get("roots", {}), f"{where} roots", keys=None)
+    return Project(file, targets, tuple(_root(file, name, roots[name]) for name in sorted(roots)))
+
+
+def _root(file: Path, name: str, declared: object) -> KernelRoot:
+    where = f"{file}: [tool.gompute.roots.{name}]"
+    check_root_name(name, where=where, fix="rename the root; its source file can keep its name.")
+    table = _table(declared, where, keys=("imports", "source"))
+    if not isinstance(table.get("source"), str):
+        raise CompileError(f'{where}: a root needs its source.\n  Add the line: source = "kernels/{name}.py"')
+    source = file.parent / table["source"]
+    check_source(source, where=f"{where} source {table['source']!r}")
+    return KernelRoot(name, source.absolute(), _imports(file.parent, table.get("imports", []), f"{where} imports"))
+
+
+def _imports(folder: Path, declared: object, where: str) -> Mapping[str, tuple[Path, ...]]:
+    """`declared` is one list for all backends, or a table of lists by backend, in which a backend that is left out imports nothing."""
+    if isinstance(declared, dict):
+        table = _table(declared, where, keys=_BACKENDS)
+        return {backend: _paths(folder, table.get(backend, []), f"{where}.{backend}") for backend in _BACKENDS}
+    return dict.fromkeys(_BACKENDS, _paths(folder, declared, where))
+
+
+def _paths(folder: Path, declared: object, where: str) -> tuple[Path, ...]:
+    paths = tuple((folder / name).absolute() for name in _strings(declared, where))
+    for path in paths:
+        if not path.exists():
+            raise CompileError(f"{where}: {path} does not exist.")
+    return paths
+
+
+def _strings(value: object, where: str) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise CompileError(f"{where}: a list of strings is wanted, got {value!r}.")
+    return value
+
+
+def _table(value: object, where: str, *, keys: Sequence[str] | None) -> dict[str, Any]:
+    """`value` as a table that has none but the given keys (None: any)."""
+    if not isinstance(value, dict):
+        raise CompileError(f"{where}: a table is wanted, got {value!r}.")
+    unknown = [key for key in value if keys is not None and key not in keys]
+    if keys is not None and unknown:
+        import difflib
+
+        near = difflib.get_close_matches(unknown[0], keys, n=1)
+        guess = f" Did you mean {near[0]!r}?" if near else ""
+        raise CompileError(f"{where}: unknown key {unknown[0]!r}.{guess}\n  Known keys: {', '.join(keys)}.")
+    return value

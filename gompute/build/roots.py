@@ -1,0 +1,95 @@
+"""Kernel roots: the source files that are compiled as units."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gompute.errors import CompileError
+from gompute.targets import Target
+
+__all__ = ["KernelRoot", "check_root_name", "roots_from_files"]
+
+
+@dataclass(frozen=True, slots=True)
+class KernelRoot:
+    """One source file that is compiled as a unit.
+
+    Attributes:
+        name: an ASCII identifier, unique in a kernel set; part of the file names of the blobs.
+        source: absolute path of the Python module.
+        imports: what the module may import from outside the standard library and gompute, per backend (`cuda`, `hip`, `cpu`), as absolute
+            paths of files or folders; None where nothing was declared and imports are discovered.
+    """
+
+    name: str
+    source: Path
+    imports: Mapping[str, tuple[Path, ...]] | None = None
+
+    def imports_for(self, target: Target) -> tuple[Path, ...] | None:
+        """The declared imports for one target, or None where they are discovered."""
+        return None if self.imports is None else self.imports[target.backend]
+
+
+def check_root_name(name: str, *, where: str, fix: str) -> None:
+    """Refuse a name that cannot be part of a file name and of a Nix attribute as it is.
+
+    Args:
+        where: what carries the name, for the message (`[tool.gompute.roots]`, a file).
+        fix: what to write instead.
+
+    Raises:
+        CompileError: `name` is not an ASCII identifier.
+    """
+    if not (name.isascii() and name.isidentifier()):
+        raise CompileError(
+            f"{where}: {name!r} cannot name a kernel root: a name is letters, digits and underscores, no digit first.\n  {fix}"
+        )
+
+
+def roots_from_files(files: Sequence[Path]) -> tuple[KernelRoot, ...]:
+    """Roots for files without a declaration: each is named by its stem, and its imports are discovered.
+
+    Raises:
+        CompileError: a file is missing, is no Python module, has a stem that is no identifier, or shares its stem with another.
+    """
+    roots = []
+    for file in files:
+        check_source(file, where=str(file))
+        check_root_name(
+            file.stem,
+            where=str(file),
+            fix=f"rename the file, or declare it: [tool.gompute.roots.NAME] with source = {str(file)!r} in pyproject.toml.",
+        )
+        roots.append(KernelRoot(file.stem, file.absolute()))
+    check_unique(roots)
+    return tuple(sorted(roots, key=lambda root: root.name))
+
+
+def check_source(file: Path, *, where: str) -> None:
+    """Raises:
+    CompileError: `file` is not there or is no Python module.
+    """
+    if not file.is_file():
+        raise CompileError(f"{where}: there is no such file" + ("; it is a folder." if file.is_dir() else "."))
+    if file.suffix != ".py":
+        raise CompileError(f"{where}: a kernel root is a Python module, a file that ends in .py.")
+
+
+def check_unique(roots: Iterable[KernelRoot]) -> None:
+    """Raises:
+    CompileError: two roots have one name; the message gives both files.
+    """
+    seen: dict[str, KernelRoot] = {}
+    for root in roots:
+        other = seen.setdefault(root.name, root)
+        if other is not root:
+            what = (
+                f"{root.source} is given twice"
+                if other.source == root.source
+                else f"{other.source} and {root.source} would both be root {root.name!r}"
+            )
+            raise CompileError(
+                f"{what}.\n  Name each root once; rename a file, or declare the roots with names of their own in pyproject.toml."
+            )

@@ -1,0 +1,95 @@
+"""Messages between the processes of a build: a JSON object and some byte strings, over a pipe.
+
+One message is ``LENGTH JSON BLOB...``: eight bytes of big-endian length, that many bytes of JSON whose key ``blobs`` lists the length of
+each byte string, and then the byte strings themselves. What comes from a process that has run an author's module is data and nothing
+else: it is checked here and never unpickled.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Decoder", "Message", "WireError", "encode"]
+
+_HEADER = 8
+_MAX_JSON = 1 << 28
+_MAX_BLOBS = 1 << 34
+
+
+class WireError(Exception):
+    """The bytes on a pipe are not a message; the text says what is wrong with them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message: its JSON object (without the key ``blobs``) and its byte strings."""
+
+    body: Mapping[str, Any]
+    blobs: tuple[bytes, ...] = ()
+
+
+def encode(body: Mapping[str, Any], blobs: Sequence[bytes] = ()) -> bytes:
+    """The bytes of one message."""
+    text = json.dumps({**body, "blobs": [len(blob) for blob in blobs]}, separators=(",", ":")).encode()
+    return b"".join((len(text).to_bytes(_HEADER, "big"), text, *blobs))
+
+
+class Decoder:
+    """Cuts a stream of bytes into messages, however the pipe has split them."""
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+        self._pending: tuple[dict[str, Any], list[int]] | None = None
+
+    @property
+    def between_messages(self) -> bool:
+        """True when every byte so far belongs to a complete message."""
+        return not self._buffer and self._pending is None
+
+    def feed(self, data: bytes) -> Iterator[Message]:
+        """Take more bytes; give every message that is complete now.
+
+        Raises:
+            WireError: the bytes are not a message; the stream cannot be used any further.
+        """
+        self._buffer += data
+        while (message := self._next()) is not None:
+            yield message
+
+    def _next(self) -> Message | None:
+        if self._pending is None:
+            head = self._take_head()
+            if head is None:
+                return None
+            self._pending = head
+        body, lengths = self._pending
+        if len(self._buffer) < sum(lengths):
+            return None
+        blobs, at = [], 0
+        for length in lengths:
+            blobs.append(bytes(self._buffer[at : at + length]))
+            at += length
+        del self._buffer[:at]
+        self._pending = None
+        return Message(body, tuple(blobs))
+
+    def _take_head(self) -> tuple[dict[str, Any], list[int]] | None:
+        if len(self._buffer) < _HEADER:
+            return None
+        length = int.from_bytes(self._buffer[:_HEADER], "big")
+        if length > _MAX_JSON:
+            raise WireError(f"a message of {length} bytes is longer than {_MAX_JSON}")
+        if len(self._buffer) < _HEADER + length:
+            return None
+        try:
+            body = json.loads(bytes(self._buffer[_HEADER : _HEADER + length]))
+        except (ValueError, RecursionError) as error:
+            raise WireError(f"not JSON: {error}") from None
+        del self._buffer[: _HEADER + length]
+        lengths = body.pop("blobs", None) if isinstance(body, dict) else None
+        if not isinstance(lengths, list) or not all(type(n) is int and n >= 0 for n in lengths) or sum(lengths) > _MAX_BLOBS:
+            raise WireError("a message without a list of the lengths of its byte strings")
+        return body, lengths

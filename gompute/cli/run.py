@@ -1,0 +1,113 @@
+"""``gompute run``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gompute.cli.params import params_from_text
+from gompute.errors import BackendUnavailable, ContextFailed, Error, InitFailed, InvalidArgument, ModuleLoadFailed, NoDevice
+from gompute.targets import KINDS
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from gompute.handles.kernel_set import KernelSet
+
+__all__ = ["run_command"]
+
+_BACKENDS = tuple(KINDS)
+
+
+@click.command("run")
+@click.argument("directory", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("kernel")
+@click.argument("inputs", nargs=-1, required=True, metavar="IN.npy...", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--param", "-p", "params", multiple=True, metavar="FIELD=VALUE", help="A field of the kernel's params; a nested one by its dotted path."
+)
+@click.option("--output", "-o", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The .npy file to write.")
+@click.option(
+    "--backend", "-b", type=click.Choice(_BACKENDS), help="Where to run. Default: the first of cuda, hip and cpu that works here."
+)
+@click.option("--ordinal", type=click.IntRange(min=0), default=0, help="Which device of the backend.")
+def run_command(
+    directory: Path, kernel: str, inputs: Sequence[Path], params: Sequence[str], output: Path, backend: str | None, ordinal: int
+) -> int:
+    """Run one kernel of the kernel set in DIR on arrays in .npy files.
+
+    \b
+    Example:
+      gompute run kernels scale_relu in.npy -p scale=2 -o out.npy --backend cpu
+    """
+    from gompute.handles.kernel_set import load
+
+    kernels = load(directory)
+    entry = kernels.entry(kernel)
+    if entry.kind == "kernel":
+        arguments = ", ".join(f"{argument.name}: {argument.dtype}" for argument in entry.arguments)
+        raise InvalidArgument(
+            f"{kernel} is a raw kernel: what it reads, writes and how it is launched only its caller knows. Launch it from Python:\n"
+            f"  with g.load({str(directory)!r}).kernel_by_name({kernel!r}, 'cpu') as kernel:\n"
+            f"      kernel.launch(grid, block, ...)  # {arguments}"
+        )
+    if len(inputs) != 1:
+        raise InvalidArgument(f"{kernel} is a {entry.kind}: it takes one array, got {len(inputs)}.")
+    packed = params_from_text(entry, params)
+    array = _read(inputs[0])
+    used = _run(kernels, kernel, (backend,) if backend else _BACKENDS, ordinal, array, packed)
+    _write(output, array)
+    click.echo(f"{output}: {array.dtype} {'x'.join(map(str, array.shape)) or 'scalar'}, by {kernel} on {used}")
+    return 0
+
+
+def _run(kernels: KernelSet, kernel: str, backends: Sequence[str], ordinal: int, array: np.ndarray[Any, Any], packed: bytes | None) -> str:
+    """Run a generated kernel in place on the first backend that has a device and code for it.
+
+    Returns:
+        The backend.
+
+    Raises:
+        BackendUnavailable: there is none; says of each why not.
+    """
+    from gompute.handles.kernel import Kernel
+
+    reasons = []
+    for backend in backends:
+        try:
+            opened = kernels.kernel_by_name(kernel, backend, ordinal)
+        except (BackendUnavailable, ContextFailed, InitFailed, ModuleLoadFailed, NoDevice) as error:
+            if len(backends) == 1:
+                raise
+            reasons.append(f"{backend}: {error}")
+            continue
+        assert isinstance(opened, Kernel)
+        with opened:
+            opened.run(array, *(() if packed is None else (packed,)))
+        return backend
+    raise BackendUnavailable(f"no backend can run {kernel}:\n" + "\n".join(f"  {reason}" for reason in reasons))
+
+
+def _read(file: Path) -> np.ndarray[Any, Any]:
+    import numpy as np
+
+    try:
+        array = np.load(file, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise InvalidArgument(f"{file}: not a .npy file of numbers: {error}") from None
+    if not isinstance(array, np.ndarray):
+        raise InvalidArgument(f"{file}: holds several arrays (.npz); one array (.npy) is wanted.")
+    return array if array.flags.c_contiguous else np.ascontiguousarray(array)
+
+
+def _write(file: Path, array: np.ndarray[Any, Any]) -> None:
+    import numpy as np
+
+    try:
+        with open(file, "wb") as opened:
+            np.save(opened, array, allow_pickle=False)
+    except OSError as error:
+        raise Error(f"{file}: cannot be written: {error.strerror}") from None

@@ -1,0 +1,120 @@
+"""Every exception that Gompute raises, in two families.
+
+`Error` and its subclasses are what a caller can act on: a mistake in a kernel, a wrong argument, a missing driver.
+`InternalError` is a bug in Gompute itself; it never derives from `Error`, so that ``except gompute.Error`` does not hide one.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "AllocFailed",
+    "ArtifactError",
+    "BackendUnavailable",
+    "CaptureFailed",
+    "CompileError",
+    "ContextFailed",
+    "CopyFailed",
+    "Error",
+    "EventFailed",
+    "GraphFailed",
+    "InitFailed",
+    "InternalError",
+    "InvalidArgument",
+    "KernelNotFound",
+    "LaunchFailed",
+    "ModuleLoadFailed",
+    "NoDevice",
+    "SyncFailed",
+    "UnknownTarget",
+    "Unsupported",
+]
+
+
+class Error(Exception):
+    """Base of all errors that a user of Gompute can act on.
+
+    Attributes:
+        code: the vendor's numeric error code, where a driver call failed, else None.
+        code_name: the vendor's name for that code (``CUDA_ERROR_OUT_OF_MEMORY``), else None.
+    """
+
+    def __init__(self, message: str, *, code: int | None = None, code_name: str | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.code_name = code_name
+
+
+class InitFailed(Error):
+    """A driver is there but did not start."""
+
+
+class NoDevice(Error):
+    """The driver runs but has no device of the wanted ordinal."""
+
+
+class ContextFailed(Error):
+    """A device context could not be made or made current."""
+
+
+class SyncFailed(Error):
+    """Waiting for a device failed; an earlier launch is the suspect."""
+
+
+class AllocFailed(Error):
+    """Device or pinned host memory could not be allocated."""
+
+
+class ModuleLoadFailed(Error):
+    """A blob does not fit the device, or the driver refused it."""
+
+
+class ArtifactError(ModuleLoadFailed):
+    """A kernel set on disk is missing, damaged, of an unknown version, or not to be trusted."""
+
+
+class KernelNotFound(Error):
+    """No kernel of that name in the set."""
+
+
+class LaunchFailed(Error):
+    """The driver refused a launch."""
+
+
+class CopyFailed(Error):
+    """A copy between host and device failed."""
+
+
+class InvalidArgument(Error, TypeError, ValueError):
+    """An argument has the wrong type, shape, layout or value; the message names the argument."""
+
+
+class BackendUnavailable(Error):
+    """The wanted backend cannot be used here; the message says what is missing and how to get it."""
+
+
+class Unsupported(Error):
+    """The device or driver lacks what was asked for."""
+
+
+class CaptureFailed(Error):
+    """Stream capture failed."""
+
+
+class GraphFailed(Error):
+    """A graph could not be instantiated, updated or launched."""
+
+
+class EventFailed(Error):
+    """An event could not be made, recorded or read."""
+
+
+class CompileError(Error):
+    """A kernel, a root or a build request is wrong; the message names file, line and the fix where there is one."""
+
+
+class UnknownTarget(CompileError, ValueError):
+    """A target name that is not in the table of targets."""
+
+
+class InternalError(Exception):
+    """A bug in Gompute; please report it with the message, which says what was being compiled or run."""

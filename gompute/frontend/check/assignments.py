@@ -1,0 +1,207 @@
+"""Assignments: to variables, whose kind they decide, to elements, and of local arrays."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from gompute.frontend import typed
+from gompute.frontend.check import arithmetic
+from gompute.frontend.check.context import Context, Variable
+from gompute.frontend.check.convert import Kind, coerce, join, kind_of, to_value, weak_to
+from gompute.frontend.check.expressions import element_index, place_of
+from gompute.frontend.check.operands import ArrayPlace, Operand, Static, Value, describe
+from gompute.frontend.faults import Faults, KernelFault
+from gompute.lang import builtins as language
+from gompute.lang.spec import argument_type
+from gompute.lang.types import I64, LocalArrayType, ScalarType
+
+__all__ = ["Assignments", "assigned_names"]
+
+
+def assigned_names(body: Iterable[ast.stmt]) -> dict[str, ast.AST]:
+    """Every name that a function body assigns, with the first place: in Python those are local throughout."""
+    found: dict[str, ast.AST] = {}
+    for statement in body:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                found.setdefault(node.id, node)
+    return found
+
+
+class Assignments:
+    """The part of a block that gives variables and elements their values.
+
+    Attributes:
+        kinds: what is known of each variable's kind, over all passes.
+        changed: a variable needs another kind than it had when it was read before; the body has to be checked again.
+    """
+
+    def __init__(self, context: Context, faults: Faults, kinds: dict[str, Kind]) -> None:
+        self.context = context
+        self.faults = faults
+        self.kinds = kinds
+        self.changed = False
+        self._breaks: list[list[set[str]]] = []
+        self._live = True
+
+    def assign(self, node: ast.Assign) -> list[typed.Statement]:
+        if self._is_local_array(node.value):
+            return self._local_array(node.targets, node.value)
+        first, *more = node.targets
+        if isinstance(first, (ast.Tuple, ast.List)):
+            if more:
+                raise KernelFault(node, "a tuple and another target in one assignment are not supported", "write two assignments")
+            return self._tuple_assign(first, node.value)
+        operand = self.context.expression(node.value)
+        if more:
+            # One value for several names: evaluated once.
+            value = to_value(operand, node.value)
+            slot = self.context.temporary(value.type)
+            out: list[typed.Statement] = [typed.Assign(slot, value.node)]
+            held = operand if isinstance(operand, Static) else Value(typed.ReadLocal(value.type, slot), value.weak)
+            for target in node.targets:
+                out += self._store(target, held, node.value)
+            return out
+        return self._store(first, operand, node.value)
+
+    def _tuple_assign(self, target: ast.Tuple | ast.List, source: ast.expr) -> list[typed.Statement]:
+        if not isinstance(source, ast.Tuple):
+            operand = self.context.expression(source)
+            if not isinstance(operand, Static) or not isinstance(operand.object, tuple):
+                raise KernelFault(source, f"{describe(operand)} cannot be unpacked", "write as many values as there are names: a, b = x, y")
+            operands: list[tuple[Operand, ast.expr]] = [(Static(element), source) for element in operand.object]
+        else:
+            operands = [(self.context.expression(element), element) for element in source.elts]
+        if len(operands) != len(target.elts):
+            raise KernelFault(target, f"{len(operands)} values for {len(target.elts)} names", "give each name a value")
+        out: list[typed.Statement] = []
+        held: list[Operand] = []
+        for operand, place in operands:
+            if isinstance(operand, Static):
+                held.append(operand)
+                continue
+            value = to_value(operand, place)
+            slot = self.context.temporary(value.type)
+            out.append(typed.Assign(slot, value.node))
+            held.append(Value(typed.ReadLocal(value.type, slot), value.weak))
+        for name, operand, (_, place) in zip(target.elts, held, operands, strict=True):
+            out += self._store(name, operand, place)
+        return out
+
+    def _store(self, target: ast.expr, operand: Operand, source: ast.expr) -> list[typed.Statement]:
+        if isinstance(target, ast.Name):
+            return [self.set_variable(target, operand, source)]
+        if isinstance(target, ast.Subscript):
+            place = place_of(self.context, target.value)
+            length = place.length if isinstance(place, ArrayPlace) else None
+            if isinstance(target.slice, ast.Tuple):
+                raise KernelFault(target, f"{describe(place)} takes one index", "compute the position: data[row * width + column]")
+            index = element_index(self.context, target.slice, length, describe(place))
+            return [typed.Store(place.slot, index, coerce(operand, place.element, source, "the element").node)]
+        if isinstance(target, ast.Attribute):
+            raise KernelFault(target, "a kernel cannot assign to an attribute: params are read-only", "use a local variable")
+        raise KernelFault(target, "this cannot be assigned to", "assign to a name or to an element: data[i] = x")
+
+    def set_variable(self, target: ast.Name, operand: Operand, source: ast.expr) -> typed.Statement:
+        """Assign to a variable, whose kind is joined with that of the value."""
+        name = target.id
+        if name in self.context.places:
+            raise KernelFault(target, f"'{name}' is {describe(self.context.places[name])} and cannot be assigned", "use another name")
+        new = kind_of(operand, source)
+        variable = self.context.variables.get(name)
+        if variable is None:
+            kind = self.kinds.setdefault(name, new)
+            slot = typed.Slot(name, kind[0])
+            self.context.locals.append(slot)
+            variable = self.context.variables[name] = Variable(slot, kind)
+        self.context.assigned.add(name)
+        if variable.declared:
+            return typed.Assign(variable.slot, coerce(operand, variable.kind[0], source, f"'{name}'").node)
+        # Joined with what all passes know, which is at least what this one began with: a kind only ever grows, so the passes end.
+        joined = join(self.kinds[name], new)
+        if joined is None:
+            held, given = self.kinds[name][0], describe(operand)
+            raise KernelFault(
+                source, f"'{name}' is {held} elsewhere in this function, and {given} here", f"write {held}(...), or use another name"
+            )
+        if joined != self.kinds[name]:
+            self.kinds[name] = joined
+            self.changed = True
+        value = weak_to(operand, variable.kind[0], source) if new[1] else to_value(operand, source)
+        return typed.Assign(variable.slot, value.node)
+
+    def annotated(self, node: ast.AnnAssign) -> list[typed.Statement]:
+        if not isinstance(node.target, ast.Name):
+            raise KernelFault(node, "an annotation belongs to a name", "write the assignment without it")
+        annotation = self.context.expression(node.annotation)
+        kind = argument_type(annotation.object) if isinstance(annotation, Static) else None
+        if not isinstance(kind, ScalarType):
+            raise KernelFault(node.annotation, f"{describe(annotation)} is no scalar type", "write a scalar type such as f32")
+        if node.value is None:
+            raise KernelFault(node, "a declaration needs a value", f"write {node.target.id}: {kind} = ...")
+        operand = self.context.expression(node.value)
+        name = node.target.id
+        known = self.context.variables.get(name)
+        if name in self.context.places or (known is not None and known.kind != (kind, False)):
+            raise KernelFault(node, f"'{name}' already has another type", "use another name")
+        if known is None:
+            slot = typed.Slot(name, kind)
+            self.context.locals.append(slot)
+            self.context.variables[name] = known = Variable(slot, (kind, False))
+            self.kinds[name] = (kind, False)
+        known.declared = True
+        return self._store(node.target, operand, node.value)
+
+    def augmented(self, node: ast.AugAssign) -> list[typed.Statement]:
+        target = node.target
+        if isinstance(target, ast.Name):
+            current = self.context.expression(ast.copy_location(ast.Name(target.id, ast.Load()), target))
+            operand = arithmetic.binary(node, node.op, current, self.context.expression(node.value))
+            return [self.set_variable(target, operand, node.value)]
+        if not isinstance(target, ast.Subscript) or isinstance(target.slice, ast.Tuple):
+            return self._store(target, Static(0), node.value)  # refuses in the words of a plain assignment
+        place = place_of(self.context, target.value)
+        length = place.length if isinstance(place, ArrayPlace) else None
+        index = element_index(self.context, target.slice, length, describe(place))
+        out: list[typed.Statement] = []
+        if not isinstance(index, (typed.Constant, typed.ReadLocal)):
+            slot = self.context.temporary(index.type or I64)  # an index may call a function: it is evaluated once
+            out.append(typed.Assign(slot, index))
+            index = typed.ReadLocal(slot.type if isinstance(slot.type, ScalarType) else I64, slot)
+        current = Value(typed.Load(place.element, place.slot, index))
+        operand = arithmetic.binary(node, node.op, current, self.context.expression(node.value))
+        value = coerce(operand, place.element, node, "the element")
+        return [*out, typed.Store(place.slot, index, value.node)]
+
+    def _is_local_array(self, node: ast.expr) -> bool:
+        if not isinstance(node, ast.Call) or not isinstance(node.func, (ast.Name, ast.Attribute)):
+            return False
+        try:
+            callee = self.context.expression(node.func)
+        except KernelFault:
+            return False  # reported when the call itself is checked
+        return isinstance(callee, Static) and callee.object is language.local
+
+    def _local_array(self, targets: list[ast.expr], node: ast.expr) -> list[typed.Statement]:
+        assert isinstance(node, ast.Call)
+        target = targets[0]
+        if len(targets) != 1 or not isinstance(target, ast.Name):
+            raise KernelFault(node, "a local array needs one name", "write buffer = g.local(f32, 8)")
+        if self._breaks:
+            raise KernelFault(node, "a local array is made once, outside loops", "move this line to the start of the function")
+        if target.id in self.context.places or target.id in self.context.variables:
+            raise KernelFault(target, f"'{target.id}' already names something else", "use another name")
+        if len(node.args) != 2 or node.keywords:
+            raise KernelFault(node, "'local' takes an element type and a length", "write g.local(f32, 8)")
+        element, length = (self.context.expression(argument) for argument in node.args)
+        kind = argument_type(element.object) if isinstance(element, Static) else None
+        size = length.object if isinstance(length, Static) else None
+        if not isinstance(kind, ScalarType):
+            raise KernelFault(node.args[0], f"{describe(element)} is no scalar type", "write g.local(f32, 8)")
+        if not isinstance(size, int) or isinstance(size, bool) or not 1 <= size <= 2**16:
+            raise KernelFault(node.args[1], "the length of a local array is a constant from 1 to 65536", "write g.local(f32, 8)")
+        slot = typed.Slot(target.id, LocalArrayType(kind, size))
+        self.context.locals.append(slot)
+        self.context.places[target.id] = ArrayPlace(slot, kind, size)
+        return []

@@ -1,0 +1,287 @@
+"""Calls: casts, builtins, the functions of the kernel language, and device functions."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from gompute.frontend import typed
+from gompute.frontend.check.context import Context
+from gompute.frontend.check.convert import cast, coerce, condition, to_value, weak_to
+from gompute.frontend.check.operands import (
+    ArrayPlace,
+    Operand,
+    ParamArrayPlace,
+    PointerPlace,
+    Static,
+    StructPlace,
+    Value,
+    constant,
+    describe,
+    number_of,
+)
+from gompute.frontend.faults import KernelFault
+from gompute.lang import builtins as language
+from gompute.lang import numeric, promotion
+from gompute.lang.builtins import Table
+from gompute.lang.params import params_type
+from gompute.lang.promotion import PromotionRefused
+from gompute.lang.spec import KernelSpec
+from gompute.lang.types import BOOL, U64, ScalarType
+
+__all__ = ["call", "call_function"]
+
+Choose = Callable[[typed.Expression, Operand, Operand, ast.AST], Value]
+
+
+def call(context: Context, node: ast.Call, choose: Choose) -> Operand | typed.Call:
+    """Check a call. A device function that returns nothing gives the bare `typed.Call`, for use as a statement."""
+    callee = context.expression(node.func)
+    if not isinstance(callee, Static):
+        raise KernelFault(node.func, f"{describe(callee)} is no function", "call a function by its name")
+    target = callee.object
+    if isinstance(target, ScalarType):
+        return _scalar_cast(context, node, target)
+    if target is language.select:
+        test, then, otherwise = _positional(context, node, "select", 3)
+        return choose(condition(test, node.args[0]), then, otherwise, node)
+    handler = _handler(target)
+    if handler is not None:
+        return handler(context, node)
+    if isinstance(target, KernelSpec):
+        if target.kind == "kernel":
+            raise KernelFault(
+                node, f"'{target.name}' is a raw kernel; a kernel cannot launch another", "move the shared part into a function"
+            )
+        target = target.function
+    if isinstance(target, FunctionType):
+        return call_function(context, node, target)
+    _refuse(node, target)
+    raise AssertionError("unreachable")
+
+
+def _handler(target: object) -> Callable[[Context, ast.Call], Operand] | None:
+    """The handler of a builtin, found by identity; an unhashable object is none."""
+    try:
+        return _HANDLERS.get(target)
+    except TypeError:
+        return None
+
+
+def _refuse(node: ast.Call, target: Any) -> None:
+    name = getattr(target, "__name__", type(target).__name__)
+    if target in (int, float):
+        widths = "i32(...) or i64(...)" if target is int else "f32(...) or f64(...)"
+        raise KernelFault(node, f"'{name}' has no fixed width", f"write {widths}")
+    if target is range:
+        raise KernelFault(node, "'range' is only for the head of a for loop", "write for i in range(n):")
+    if target is print:
+        raise KernelFault(node, "'print' is not supported in a kernel", "write values to an array and print them on the host")
+    if isinstance(target, type) and params_type(target) is not None:
+        raise KernelFault(node, f"a kernel cannot make a {name}", "pass its values as arguments")
+    if target in (sum, sorted, enumerate, zip, map, filter, list, tuple, dict, set, str):
+        raise KernelFault(node, f"'{name}' is not supported in a kernel", "write a for loop over range")
+    if target in (pow, divmod):
+        raise KernelFault(node, f"'{name}' is not supported in a kernel", "write the operators: x * x, x // y, x % y")
+    if getattr(target, "__module__", None) == "math":
+        raise KernelFault(node, f"math.{name} cannot be compiled for a device", "write it with arithmetic, or as a function of your own")
+    raise KernelFault(node, f"'{name}' cannot be called in a kernel", "call a Python function with annotated arguments")
+
+
+def _positional(context: Context, node: ast.Call, name: str, count: int, at_least: bool = False) -> list[Operand]:
+    if node.keywords:
+        raise KernelFault(node, f"'{name}' takes no keyword arguments", "give them by position")
+    if len(node.args) != count and not (at_least and len(node.args) > count):
+        few = f"{'at least ' if at_least else ''}{count} argument{'s' if count != 1 else ''}"
+        raise KernelFault(node, f"'{name}' takes {few}, and {len(node.args)} are given", "check the call")
+    return [context.expression(argument) for argument in node.args]
+
+
+def _scalar_cast(context: Context, node: ast.Call, kind: ScalarType) -> Value:
+    (operand,) = _positional(context, node, kind.name, 1)
+    return _convert(operand, kind, node)
+
+
+def _convert(operand: Operand, kind: ScalarType, node: ast.AST) -> Value:
+    """An explicit conversion: it may lose digits, and takes any number."""
+    found = number_of(operand.object) if isinstance(operand, Static) else None
+    if found is not None:
+        return constant(numeric.convert(found[0], kind), kind)
+    return cast(Value(to_value(operand, node).node), kind)
+
+
+def _cast_function(context: Context, node: ast.Call) -> Value:
+    value, kind = _positional(context, node, "cast", 2)
+    return _convert(value, _scalar_type(kind, node, "cast(x, i32)"), node)
+
+
+def _scalar_type(operand: Operand, node: ast.AST, example: str) -> ScalarType:
+    if isinstance(operand, Static) and isinstance(operand.object, ScalarType):
+        return operand.object
+    raise KernelFault(node, f"{describe(operand)} is no scalar type", f"write {example}")
+
+
+def _bool(context: Context, node: ast.Call) -> Value:
+    (operand,) = _positional(context, node, "bool", 1)
+    return Value(condition(operand, node))
+
+
+def _bitcast(context: Context, node: ast.Call) -> Value:
+    operand, wanted = _positional(context, node, "bitcast", 2)
+    kind, value = _scalar_type(wanted, node, "bitcast(x, u32)"), to_value(operand, node)
+    if value.weak or value.type.bits != kind.bits or BOOL in (value.type, kind):
+        raise KernelFault(node, f"bitcast from {describe(operand)} to {kind} is not possible", "both need a declared type of one width")
+    if isinstance(value.node, typed.Constant):
+        return constant(numeric.intrinsic("bitcast", (value.node.value,), kind, value.type), kind)
+    return Value(typed.Intrinsic(kind, "bitcast", (value.node,)))
+
+
+def _extreme(name: typed.IntrinsicName) -> Callable[[Context, ast.Call], Operand]:
+    def handler(context: Context, node: ast.Call) -> Operand:
+        first, *rest = _positional(context, node, name, 2, at_least=True)
+        result = first
+        for other in rest:
+            result = _extreme_of_two(name, result, other, node)
+        return result
+
+    return handler
+
+
+def _extreme_of_two(name: typed.IntrinsicName, left: Operand, right: Operand, node: ast.AST) -> Operand:
+    a, b = to_value(left, node), to_value(right, node)
+    if a.weak and b.weak:
+        kind = promotion.promote(a.type, b.type)
+    else:
+        if a.weak:
+            a = weak_to(left, promotion.weak_type(1.0 if a.type.is_float else 1, b.type), node)
+        elif b.weak:
+            b = weak_to(right, promotion.weak_type(1.0 if b.type.is_float else 1, a.type), node)
+        try:
+            kind = promotion.promote(a.type, b.type)
+        except PromotionRefused as refused:
+            raise KernelFault(node, refused.reason, " or ".join(refused.fixes)) from None
+    weak = a.weak and b.weak
+    a, b = cast(a, kind), cast(b, kind)
+    if isinstance(a.node, typed.Constant) and isinstance(b.node, typed.Constant):
+        folded = numeric.intrinsic(name, (a.node.value, b.node.value), kind, kind)
+        return Static(folded) if weak else constant(folded, kind)
+    return Value(typed.Intrinsic(kind, name, (a.node, b.node)), weak)
+
+
+def _one_operand(name: typed.IntrinsicName) -> Callable[[Context, ast.Call], Operand]:
+    def handler(context: Context, node: ast.Call) -> Operand:
+        (operand,) = _positional(context, node, name, 1)
+        value = to_value(operand, node)
+        if value.type == BOOL:
+            raise KernelFault(node, f"'{name}' of a bool is not supported", "write i32(...) around it")
+        if name == "round" and not value.type.is_float:
+            return value
+        if isinstance(value.node, typed.Constant):
+            folded = numeric.intrinsic(name, (value.node.value,), value.type, value.type)
+            return Static(folded) if value.weak else constant(folded, value.type)
+        return Value(typed.Intrinsic(value.type, name, (value.node,)), value.weak)
+
+    return handler
+
+
+def _length(context: Context, node: ast.Call) -> Operand:
+    (operand,) = _positional(context, node, "len", 1)
+    if isinstance(operand, ArrayPlace):
+        return Static(operand.length)
+    if isinstance(operand, ParamArrayPlace):
+        return Static(operand.count)
+    if isinstance(operand, Static) and isinstance(operand.object, (tuple, Table)):
+        return Static(len(operand.object))
+    raise KernelFault(node, f"{describe(operand)} has no length in a kernel", "pass the length as an argument")
+
+
+def _static(context: Context, node: ast.Call) -> Operand:
+    (operand,) = _positional(context, node, "static", 1)
+    if not isinstance(operand, Static):
+        raise KernelFault(node, "this condition is not known when the kernel is compiled", "use constants and g.target, or a plain if")
+    return Static(bool(operand.object))
+
+
+def _index(name: typed.IndexName) -> Callable[[Context, ast.Call], Operand]:
+    def handler(context: Context, node: ast.Call) -> Operand:
+        (operand,) = _positional(context, node, name, 1)
+        if not isinstance(operand, Static) or isinstance(operand.object, bool) or operand.object not in (0, 1, 2):
+            raise KernelFault(node, f"the dimension of '{name}' is 0, 1 or 2, and a constant", f"write g.{name}(0)")
+        context.uses_index = True
+        return Value(typed.Index(U64, name, int(operand.object)))
+
+    return handler
+
+
+def _misplaced_local(context: Context, node: ast.Call) -> Operand:
+    raise KernelFault(node, "'local' makes an array only as the whole right side of an assignment", "write buffer = g.local(f32, 8)")
+
+
+_HANDLERS: dict[object, Callable[[Context, ast.Call], Operand]] = {
+    bool: _bool,
+    min: _extreme("min"),
+    max: _extreme("max"),
+    abs: _one_operand("abs"),
+    round: _one_operand("round"),
+    len: _length,
+    language.cast: _cast_function,
+    language.bitcast: _bitcast,
+    language.static: _static,
+    language.local: _misplaced_local,
+    **{getattr(language, name): _index(name) for name in ("global_id", "local_id", "block_id", "block_dim", "grid_dim")},
+}
+
+
+def call_function(context: Context, node: ast.Call, function: FunctionType) -> Operand | typed.Call:
+    """A call of a device function."""
+    name = function.__name__
+    instance = context.instance(function, node)
+    given = _bind(context, node, function)
+    arguments: list[typed.Expression | typed.Slot] = []
+    for slot, (operand, place) in zip(instance.parameters, given, strict=True):
+        what = f"argument '{slot.name}' of '{name}'"
+        if isinstance(slot.type, ScalarType):
+            arguments.append(coerce(operand, slot.type, place, what).node)
+        elif (isinstance(operand, StructPlace) and operand.layout == slot.type and operand.offset == 0) or (
+            isinstance(operand, PointerPlace) and operand.slot.type == slot.type
+        ):
+            arguments.append(operand.slot)
+        elif isinstance(operand, StructPlace) and operand.layout == slot.type:
+            raise KernelFault(
+                place, f"{what}: a nested params struct cannot be passed on", "pass the whole struct, or the fields that are needed"
+            )
+        else:
+            raise KernelFault(place, f"{what} is {slot.type}, and this is {describe(operand)}", "pass an argument of that type on")
+    context.uses_index |= instance.uses_index
+    made = typed.Call(instance.result, instance, tuple(arguments))
+    return made if instance.result is None else Value(made)
+
+
+def _bind(context: Context, node: ast.Call, function: FunctionType) -> list[tuple[Operand, ast.AST]]:
+    """Operands in the order of the function's parameters, keywords and defaults put in their places."""
+    positional: list[ast.expr] = []
+    for argument in node.args:
+        if isinstance(argument, ast.Starred):
+            raise KernelFault(argument, "'*' unpacking is not supported in a kernel", "write each argument")
+        positional.append(argument)
+    keywords: dict[str, ast.expr] = {}
+    for keyword in node.keywords:
+        if keyword.arg is None:
+            raise KernelFault(keyword, "'**' unpacking is not supported in a kernel", "write each argument")
+        keywords[keyword.arg] = keyword.value
+    signature = inspect.signature(function)
+    try:
+        bound = signature.bind(*positional, **keywords)
+    except TypeError as error:
+        raise KernelFault(node, f"'{function.__name__}': {error}", f"its arguments are {signature}") from None
+    out: list[tuple[Operand, ast.AST]] = []
+    for name, parameter in signature.parameters.items():
+        if name in bound.arguments:
+            argument = bound.arguments[name]
+            out.append((context.expression(argument), argument))
+        else:
+            out.append((Static(parameter.default), node))
+    return out

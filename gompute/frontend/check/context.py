@@ -1,0 +1,66 @@
+"""The state of one function while it is checked, and what the parts of the checker ask of each other."""
+
+from __future__ import annotations
+
+import ast
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from types import FunctionType
+
+from gompute.frontend import typed
+from gompute.frontend.check.convert import Kind
+from gompute.frontend.check.operands import Operand
+from gompute.frontend.source import SourceFile
+from gompute.lang.types import ScalarType
+from gompute.targets import Target
+
+__all__ = ["Context", "Variable"]
+
+
+@dataclass(slots=True)
+class Variable:
+    """A local scalar: the slot of this pass, its kind so far, and whether an annotation fixed it."""
+
+    slot: typed.Slot
+    kind: Kind
+    declared: bool = False
+
+
+@dataclass(eq=False)
+class Context(ABC):
+    """One function being checked.
+
+    Attributes:
+        assigned: names that hold a value on every path to here.
+        locals: slots made in this pass.
+        poisoned: names whose only assignments had faults; reading one is no fault of its own.
+    """
+
+    function: FunctionType
+    source: SourceFile
+    target: Target
+    header: typed.Function
+    places: dict[str, Operand] = field(default_factory=dict)
+    variables: dict[str, Variable] = field(default_factory=dict)
+    local_names: frozenset[str] = frozenset()
+    assigned: set[str] = field(default_factory=set)
+    poisoned: set[str] = field(default_factory=set)
+    locals: list[typed.Slot] = field(default_factory=list)
+    uses_index: bool = False
+
+    def temporary(self, kind: ScalarType) -> typed.Slot:
+        """A slot that no name of the source refers to."""
+        slot = typed.Slot(f"t{len(self.locals)}", kind)
+        self.locals.append(slot)
+        return slot
+
+    def location(self, node: ast.AST) -> typed.Location:
+        return typed.Location(self.source.relative, getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
+
+    @abstractmethod
+    def expression(self, node: ast.expr) -> Operand:
+        """Check an expression. Raises KernelFault."""
+
+    @abstractmethod
+    def instance(self, function: FunctionType, node: ast.AST) -> typed.Function:
+        """The checked form of a device function that `node` calls."""

@@ -1,0 +1,261 @@
+"""Device functions: from a live Python function to a checked one, each once per module."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import inspect
+import re
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+
+from gompute.frontend import typed
+from gompute.frontend.check import expressions
+from gompute.frontend.check.assignments import assigned_names
+from gompute.frontend.check.context import Context, Variable
+from gompute.frontend.check.convert import Kind
+from gompute.frontend.check.operands import Operand, PointerPlace, StructPlace
+from gompute.frontend.check.statements import Block
+from gompute.frontend.faults import Faults, FollowingFault, KernelFault
+from gompute.frontend.source import FunctionSyntax, SourceFile, Sources
+from gompute.lang.params import ParamsRejected
+from gompute.lang.spec import argument_type
+from gompute.lang.types import BOOL, ParamsType, PointerType, ScalarType
+from gompute.targets import Target
+
+__all__ = ["FunctionChecker", "Functions", "head_of"]
+
+
+class FunctionChecker(Context):
+    """One pass over one function."""
+
+    functions: Functions
+
+    def expression(self, node: ast.expr) -> Operand:
+        return expressions.expression(self, node)
+
+    def instance(self, function: FunctionType, node: ast.AST) -> typed.Function:
+        return self.functions.called(function, self, node)
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """A function's signature, resolved."""
+
+    source: SourceFile
+    syntax: FunctionSyntax
+    parameters: tuple[typed.Slot, ...]
+    result: ScalarType | None
+
+
+class Functions:
+    """Every device function of one module for one target, in the order in which their checks end: callees before callers."""
+
+    def __init__(self, sources: Sources, faults: Faults, target: Target) -> None:
+        self.sources = sources
+        self.faults = faults
+        self.target = target
+        self.checked: list[typed.Function] = []
+        self._instances: dict[FunctionType, typed.Function | None] = {}
+        self._active: list[FunctionType] = []
+        self._symbols: set[str] = set()
+
+    def called(self, function: FunctionType, caller: Context, node: ast.AST) -> typed.Function:
+        """The instance for a call. Faults at the call for recursion; a function with faults of its own ends the caller's statement."""
+        if function in self._active:
+            cycle = " -> ".join(f.__name__ for f in [*self._active[self._active.index(function) :], function])
+            raise KernelFault(node, f"recursion is not supported in a kernel: {cycle}", "write a loop")
+        made = self.instance(function)
+        if made is None:
+            raise FollowingFault(node, f"'{function.__name__}' has faults of its own", "")
+        return made
+
+    def instance(self, function: FunctionType) -> typed.Function | None:
+        """The checked function; None when its signature or body has faults, which are recorded."""
+        if function in self._instances:
+            return self._instances[function]
+        before = len(self.faults)
+        self._active.append(function)
+        try:
+            header = self.header(function)
+            made = None if header is None else self._check(function, header)
+        finally:
+            self._active.pop()
+        self._instances[function] = made if len(self.faults) == before else None
+        return self._instances[function]
+
+    def header(self, function: FunctionType) -> Header | None:
+        """Parameters and result from the annotations; None when they have faults, which are recorded."""
+        source, syntax = self.sources.of(function)
+        before = len(self.faults)
+        flags = function.__code__.co_flags
+        for flag, word in (
+            (inspect.CO_GENERATOR, "a generator"),
+            (inspect.CO_COROUTINE, "an async function"),
+            (inspect.CO_ASYNC_GENERATOR, "an async function"),
+        ):
+            if flags & flag:
+                self.faults.add(
+                    source, head_of(syntax), f"'{function.__name__}' is {word}, which cannot be compiled", "write a plain function"
+                )
+                return None
+        arguments = syntax.args
+        for extra, stars in ((arguments.vararg, "*"), (arguments.kwarg, "**")):
+            if extra is not None:
+                self.faults.add(source, extra, f"'{stars}{extra.arg}' is not supported in a kernel", "name each argument")
+        parameters: list[typed.Slot] = []
+        for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]:
+            kind = self._parameter(function, source, argument)
+            if kind is not None:
+                parameters.append(typed.Slot(argument.arg, kind))
+        result = self._result(function, source, syntax)
+        return Header(source, syntax, tuple(parameters), result) if len(self.faults) == before else None
+
+    def _parameter(self, function: FunctionType, source: SourceFile, argument: ast.arg) -> ScalarType | PointerType | ParamsType | None:
+        name = argument.arg
+        if name not in function.__annotations__:
+            self.faults.add(source, argument, f"argument '{name}' has no type", f"write {name}: f32 or another kernel type")
+            return None
+        place = argument.annotation or argument
+        try:
+            annotation = resolve(function, name)
+            kind = argument_type(annotation)
+        except ParamsRejected as rejected:
+            for fault in rejected.faults:
+                self.faults.add(source, place, f"{fault.path}: {fault.reason}", fault.fix)
+            return None
+        except Exception as error:  # whatever an annotation's own code raises
+            self.faults.add(source, place, f"the type of '{name}' cannot be resolved: {error}", "import the name, or correct it")
+            return None
+        if kind is None:
+            self.faults.add(source, place, f"the type of '{name}' is {_spelled(annotation)}, which is no kernel type", _instead(annotation))
+        return kind
+
+    def _result(self, function: FunctionType, source: SourceFile, syntax: FunctionSyntax) -> ScalarType | None:
+        place = getattr(syntax, "returns", None) or head_of(syntax)
+        if "return" not in function.__annotations__:
+            return None  # then a return with a value is the fault
+        try:
+            annotation = resolve(function, "return")
+        except Exception as error:  # whatever an annotation's own code raises
+            self.faults.add(
+                source, place, f"the result type of '{function.__name__}' cannot be resolved: {error}", "import the name, or correct it"
+            )
+            return None
+        if annotation is None or annotation is type(None):
+            return None
+        if annotation is bool:
+            return BOOL
+        if not isinstance(annotation, ScalarType):
+            self.faults.add(source, place, f"the result type is {_spelled(annotation)}, which is no scalar type", _instead(annotation))
+            return None
+        return annotation
+
+    def _check(self, function: FunctionType, header: Header) -> typed.Function:
+        made = typed.Function(
+            self._symbol(function, header.source),
+            header.parameters,
+            header.result,
+            typed.Location(header.source.relative, header.syntax.lineno, 1),
+        )
+        kinds: dict[str, Kind] = {}
+        while True:
+            faults = Faults()
+            checker = FunctionChecker(function, header.source, self.target, made)
+            checker.functions = self
+            block = Block(checker, faults, kinds)
+            body = self._pass(checker, block, header)
+            if not block.changed:
+                break
+        self.faults.update(faults)
+        made.body, made.locals, made.uses_index = body, checker.locals, checker.uses_index
+        self.checked.append(made)
+        return made
+
+    def _pass(self, checker: FunctionChecker, block: Block, header: Header) -> tuple[typed.Statement, ...]:
+        syntax = header.syntax
+        statements: list[ast.stmt] = (
+            [ast.copy_location(ast.Return(syntax.body), syntax.body)] if isinstance(syntax, ast.Lambda) else syntax.body
+        )
+        assigned = assigned_names(statements)
+        checker.local_names = frozenset(assigned) | {slot.name for slot in header.parameters}
+        copies: list[typed.Statement] = []
+        for slot in header.parameters:
+            if isinstance(slot.type, PointerType):
+                checker.places[slot.name] = PointerPlace(slot, slot.type.element)
+            elif isinstance(slot.type, ParamsType):
+                checker.places[slot.name] = StructPlace(slot, slot.type)
+            elif isinstance(slot.type, ScalarType):
+                variable = slot
+                if slot.name in assigned:
+                    # A parameter that is assigned lives in a local: parameters themselves never change.
+                    variable = typed.Slot(slot.name, slot.type)
+                    checker.locals.append(variable)
+                    copies.append(typed.Assign(variable, typed.ReadLocal(slot.type, slot)))
+                checker.variables[slot.name] = Variable(variable, (slot.type, False), declared=True)
+                checker.assigned.add(slot.name)
+        body, falls_through = block.check(statements)
+        if falls_through and header.result is not None and not len(block.faults):
+            block.faults.add(header.source, head_of(syntax), f"not every path returns a {header.result}", "end each path with a return")
+        return (*copies, *body)
+
+    def _symbol(self, function: FunctionType, source: SourceFile) -> str:
+        """A name for the module's symbol table: it says where the function comes from and which values its closure holds, and neither
+        its line nor an address, so that an edit elsewhere in the file does not rename it."""
+        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+        held = [f"{name}={_cell_text(cell)}" for name, cell in sorted(cells.items())]
+        digest = hashlib.sha256("\0".join([source.relative, function.__qualname__, *held]).encode()).hexdigest()[:8]
+        stem = f"{re.sub(r'[^A-Za-z0-9_]', '_', function.__name__)}_{digest}"
+        symbol, count = stem, 1
+        while symbol in self._symbols:  # two lambdas on one line, say: told apart by the order in which kernels reach them
+            count += 1
+            symbol = f"{stem}_{count}"
+        self._symbols.add(symbol)
+        return symbol
+
+
+def resolve(function: FunctionType, name: str) -> Any:
+    """The object behind an annotation, evaluated where it is text."""
+    annotation = function.__annotations__[name]
+    if not isinstance(annotation, str):
+        return annotation
+    cells = {n: c.cell_contents for n, c in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True) if _is_set(c)}
+    return eval(annotation, function.__globals__, cells)  # the author's own annotation, as typing.get_type_hints evaluates it
+
+
+def _is_set(cell: Any) -> bool:
+    return _cell_text(cell) != "unset"
+
+
+def _cell_text(cell: Any) -> str:
+    try:
+        value = cell.cell_contents
+    except ValueError:
+        return "unset"
+    return str(getattr(value, "__qualname__", None) or repr(value)) if callable(value) else repr(value)
+
+
+def head_of(syntax: FunctionSyntax) -> ast.AST:
+    """The name in ``def name``, as the place of a fault that concerns the whole function."""
+    if isinstance(syntax, ast.Lambda):
+        return syntax
+    start = syntax.col_offset + (len("async def ") if isinstance(syntax, ast.AsyncFunctionDef) else len("def "))
+    marker = ast.Name(syntax.name, ast.Load())
+    marker.lineno = marker.end_lineno = syntax.lineno
+    marker.col_offset, marker.end_col_offset = start, start + len(syntax.name.encode())
+    return marker
+
+
+def _spelled(annotation: object) -> str:
+    return f"'{annotation.__name__}'" if isinstance(annotation, type) else repr(annotation)
+
+
+def _instead(annotation: object) -> str:
+    if annotation is int:
+        return "write i32 or i64: 'int' has no fixed width"
+    if annotation is float:
+        return "write f32 or f64: 'float' has no fixed width"
+    if isinstance(annotation, type) and not issubclass(annotation, (str, bytes, list, tuple, dict, set)):
+        return f"write a scalar type such as f32, ptr[f32], or decorate {annotation.__name__} with @g.params"
+    return "write a scalar type such as f32, ptr[f32], or a @g.params class"

@@ -1,0 +1,144 @@
+"""What an expression can be while it is checked: a typed value, an object known at compile time, or a place in memory."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from gompute.frontend import typed
+from gompute.lang.builtins import Table
+from gompute.lang.types import BOOL, F64, I64, SCALARS, ParamsType, ScalarType, TypedFloat, TypedInt
+
+__all__ = [
+    "ArrayPlace",
+    "Operand",
+    "ParamArrayPlace",
+    "PointerPlace",
+    "Static",
+    "StructPlace",
+    "Value",
+    "constant",
+    "describe",
+    "number_of",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A typed expression. A weak value is a Python number in a variable: held as i64 or f64, but it takes the type that it meets."""
+
+    node: typed.Expression
+    weak: bool = False
+
+    @property
+    def type(self) -> ScalarType:
+        kind = self.node.type
+        assert kind is not None, "a call without a result is no operand"
+        return kind
+
+
+@dataclass(frozen=True, slots=True)
+class Static:
+    """An object known when the kernel is compiled: a literal, a module-level constant, a module, a function, a type."""
+
+    object: Any
+
+
+@dataclass(frozen=True, slots=True)
+class StructPlace:
+    """A params struct, or one nested in it `offset` bytes from the start of `slot`."""
+
+    slot: typed.Slot
+    layout: ParamsType
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ParamArrayPlace:
+    """A fixed array inside a params struct."""
+
+    slot: typed.Slot
+    element: ScalarType
+    offset: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class PointerPlace:
+    slot: typed.Slot
+    element: ScalarType
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayPlace:
+    """A local array."""
+
+    slot: typed.Slot
+    element: ScalarType
+    length: int
+
+
+Operand: TypeAlias = Value | Static | StructPlace | ParamArrayPlace | PointerPlace | ArrayPlace
+
+_NUMPY_NAMES = {
+    "bool": "bool",
+    **{f"int{bits}": f"i{bits}" for bits in (8, 16, 32, 64)},
+    **{f"uint{bits}": f"u{bits}" for bits in (8, 16, 32, 64)},
+    **{f"float{bits}": f"f{bits}" for bits in (16, 32, 64)},
+    "bfloat16": "bf16",
+}
+
+
+def numpy_scalar_type(value: object) -> ScalarType | None:
+    """The scalar type of a NumPy dtype, by its name: the compiler does not import NumPy."""
+    name = _NUMPY_NAMES.get(getattr(value, "name", ""))
+    return SCALARS[name] if name is not None else None
+
+
+def number_of(thing: object) -> tuple[int | float | bool, ScalarType | None] | None:
+    """The number that a static object stands for and its type, None for a weak one; None where the object is no number."""
+    if isinstance(thing, bool):
+        return thing, BOOL
+    if isinstance(thing, (TypedInt, TypedFloat)):
+        return (float(thing) if isinstance(thing, TypedFloat) else int(thing)), thing.dtype
+    if isinstance(thing, enum.Enum):
+        return (int(thing.value), None) if isinstance(thing.value, int) else None
+    kind = numpy_scalar_type(getattr(thing, "dtype", None)) if getattr(thing, "shape", None) == () else None
+    if kind is not None:
+        return thing.item() if kind.name != "bf16" else float(thing), kind  # type: ignore[attr-defined, arg-type]
+    if isinstance(thing, (int, float)):
+        return thing, None
+    return None
+
+
+def constant(value: int | float | bool, kind: ScalarType) -> Value:
+    return Value(typed.Constant(kind, value))
+
+
+def weak_kind(value: int | float) -> ScalarType:
+    """The type in which a weak number is held."""
+    return F64 if isinstance(value, float) else I64
+
+
+def describe(operand: Operand) -> str:
+    """An operand in words, for a fault."""
+    if isinstance(operand, Value):
+        return {I64: "a Python int", F64: "a Python float"}[operand.type] if operand.weak else str(operand.type)
+    if isinstance(operand, StructPlace):
+        return f"the params struct {operand.layout.name}"
+    if isinstance(operand, PointerPlace):
+        return f"a ptr[{operand.element}]"
+    if isinstance(operand, ArrayPlace):
+        return f"a local array of {operand.length} {operand.element}"
+    if isinstance(operand, ParamArrayPlace):
+        return f"a fixed[{operand.element}, {operand.count}]"
+    thing = operand.object
+    number = number_of(thing)
+    if number is not None:
+        return f"the number {number[0]!r}"
+    if isinstance(thing, Table):
+        return f"a table of {len(thing)}"
+    if isinstance(thing, type) or callable(thing):
+        return f"'{getattr(thing, '__name__', type(thing).__name__)}'"
+    return f"a {type(thing).__name__}"

@@ -1,0 +1,67 @@
+"""What the emitter asks of a backend."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from gompute.frontend import typed
+from gompute.frontend.irtext.text import FunctionText, ModuleText
+
+FUNCTION_ATTRIBUTES = 'nounwind "no-builtins"'
+"""On every function. Without "no-builtins" LLVM turns loops into memset or memcpy, and no library is linked."""
+
+CONTEXT_ARGUMENT = "ptr %context"
+"""How a device function that reads coordinates gets them where the hardware does not keep them."""
+
+
+class Dialect(Protocol):
+    """One backend's spelling.
+
+    Attributes:
+        triple: the LLVM target triple.
+        data_layout: the LLVM data layout of that triple.
+        global_pointer: the type of a pointer to global memory.
+        params_pointer: the type of the address of a params struct.
+        params_metadata: what to attach to a load from a params struct, with a comma before it.
+        private_pointer: the type of the address of an alloca.
+        alloca_suffix: what follows the alignment of an alloca, with a comma before it.
+        table_pointer: the type of the address of a constant table.
+        table_space: the address space of tables as a global's definition has it, with a blank after it.
+        module_metadata: metadata of the module as a whole, lines of text.
+        passes_context: whether functions that read coordinates take `CONTEXT_ARGUMENT` first.
+    """
+
+    @property
+    def triple(self) -> str: ...
+    @property
+    def data_layout(self) -> str: ...
+    @property
+    def global_pointer(self) -> str: ...
+    @property
+    def params_pointer(self) -> str: ...
+    @property
+    def params_metadata(self) -> str: ...
+    @property
+    def private_pointer(self) -> str: ...
+    @property
+    def alloca_suffix(self) -> str: ...
+    @property
+    def table_pointer(self) -> str: ...
+    @property
+    def table_space(self) -> str: ...
+    @property
+    def module_metadata(self) -> str: ...
+    @property
+    def passes_context(self) -> bool: ...
+
+    def index(self, text: FunctionText, name: typed.IndexName, dim: int) -> str:
+        """A coordinate as an i64."""
+        ...
+
+    def map_kernel(self, module: ModuleText, kernel: typed.MapKernel) -> None:
+        """Add the entry point of a map kernel."""
+        ...
+
+    def raw_kernel(self, module: ModuleText, kernel: typed.RawKernel) -> None:
+        """Add the entry point of a raw kernel."""
+        ...

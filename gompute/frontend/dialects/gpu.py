@@ -1,0 +1,86 @@
+"""Entry points of GPU kernels: one work-item an element for a map, one call of the author's function a work-item for a raw kernel."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from gompute.frontend import typed
+from gompute.frontend.dialects.dialect import FUNCTION_ATTRIBUTES
+from gompute.frontend.irtext.text import FunctionText, ModuleText, safe_name
+from gompute.frontend.irtext.values import element_address, load, memory_type, store, value_type
+from gompute.lang.types import ParamsType, PointerType, ScalarType
+
+
+class GpuDialect(ABC):
+    """What NVIDIA and AMD share: arguments come as function parameters and coordinates from intrinsics."""
+
+    global_pointer = "ptr addrspace(1)"
+    params_metadata = ""  # a params struct may be copied to the stack, where a load marked invariant could move above the copy
+    passes_context = False
+
+    entry_convention: str
+    """The calling convention of a kernel."""
+    params_pointer: str
+
+    @abstractmethod
+    def index(self, text: FunctionText, name: typed.IndexName, dim: int) -> str: ...
+
+    @abstractmethod
+    def params_argument(self, params: ParamsType) -> str:
+        """The type and attributes of a params struct as a kernel's parameter."""
+
+    @abstractmethod
+    def block_attributes(self, block_size: tuple[int, int, int], *, exact: bool) -> str:
+        """The function attributes that state the block size: the only one allowed, or the largest."""
+
+    def map_kernel(self, module: ModuleText, kernel: typed.MapKernel) -> None:
+        """``(data, len, params)``: element i of data for work-item i, where i < len."""
+        element = kernel.element
+        arguments = [f"{self.global_pointer} noalias align {element.size} %data", "i64 %len"]
+        if kernel.params is not None:
+            arguments.append(f"{self.params_argument(kernel.params)} %params")
+        text = FunctionText(module)
+        index = self.index(text, "global_id", 0)
+        text.branch_if(text.value(f"icmp ult i64 {index}, %len"), "element", "done")
+        text.start("element")
+        address = element_address(text, element, self.global_pointer, "%data", index)
+        passed = [f"{value_type(element)} {load(text, element, self.global_pointer, address)}"]
+        if kernel.params is not None:
+            passed.append(f"{self.params_pointer} %params")
+        result = text.value(f"call {value_type(element)} @{kernel.function.symbol}({', '.join(passed)})")
+        store(text, element, result, self.global_pointer, address)
+        text.start("done")
+        text.ret("void")
+        module.add_function(text.definition(self._header(kernel.name, arguments, kernel.block_size, exact=True)))
+
+    def raw_kernel(self, module: ModuleText, kernel: typed.RawKernel) -> None:
+        """The function's own parameters."""
+        text = FunctionText(module)
+        arguments, passed = [], []
+        for position, slot in enumerate(kernel.function.parameters):
+            name = f"%{safe_name(slot.name)}.{position}"
+            if isinstance(slot.type, PointerType):
+                arguments.append(f"{self.global_pointer} align {slot.type.element.size} {name}")
+                passed.append(f"{self.global_pointer} {name}")
+            elif isinstance(slot.type, ParamsType):
+                arguments.append(f"{self.params_argument(slot.type)} {name}")
+                passed.append(f"{self.params_pointer} {name}")
+            elif isinstance(slot.type, ScalarType):
+                arguments.append(f"{memory_type(slot.type)} {name}")
+                value = text.value(f"icmp ne i8 {name}, 0") if slot.type.kind == "bool" else name
+                passed.append(f"{value_type(slot.type)} {value}")
+        text.effect(f"call void @{kernel.function.symbol}({', '.join(passed)})")
+        text.ret("void")
+        module.add_function(text.definition(self._header(kernel.name, arguments, kernel.block_size, exact=False)))
+
+    def _header(self, name: str, arguments: list[str], block_size: tuple[int, int, int], *, exact: bool) -> str:
+        attributes = f"{FUNCTION_ATTRIBUTES} {self.block_attributes(block_size, exact=exact)}"
+        return f"define {self.entry_convention} void @{name}({', '.join(arguments)}) {attributes}"
+
+    def _global_id(self, text: FunctionText, dim: int) -> str:
+        block = self.index(text, "block_id", dim)
+        size = self.index(text, "block_dim", dim)
+        local = self.index(text, "local_id", dim)
+        # 64-bit throughout: 2**31 - 1 blocks of 1024 work-items are allowed.
+        first = text.value(f"mul i64 {block}, {size}")
+        return text.value(f"add i64 {first}, {local}")

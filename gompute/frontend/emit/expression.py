@@ -1,0 +1,252 @@
+"""Expressions: each becomes an operand (a value's name or a constant), with the instructions before it appended to the function's text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gompute.errors import InternalError
+from gompute.frontend import typed
+from gompute.frontend.dialects.dialect import Dialect
+from gompute.frontend.emit import arithmetic
+from gompute.frontend.emit.conversion import cast
+from gompute.frontend.irtext.text import FunctionText
+from gompute.frontend.irtext.values import constant, element_address, load, value_type
+from gompute.lang.types import LocalArrayType, ParamsType, PointerType, ScalarType, TableType
+
+_FREE = 6
+"""So many operations of one side of a conditional are computed whether needed or not: a branch costs more, and stops vectorising."""
+
+
+class ExpressionEmitter:
+    """What a function's statements and expressions share.
+
+    Attributes:
+        text: the function's text so far.
+        places: the address of every scalar variable and local array, the operand of every pointer and params parameter.
+    """
+
+    def __init__(self, text: FunctionText, dialect: Dialect, function: typed.Function) -> None:
+        self.text = text
+        self.dialect = dialect
+        self.function = function
+        self.places: dict[typed.Slot, str] = {}
+        # The value that a scalar variable has here, where the current block assigned or read it. Saves most loads, and the time that
+        # LLVM takes to remove them; only this function's own assignments can change such a variable.
+        self._known: dict[typed.Slot, str] = {}
+        self._expressions: dict[type, Callable[..., str]] = {
+            typed.Constant: self._constant,
+            typed.ReadLocal: self._read_local,
+            typed.ReadParam: self._read_param,
+            typed.Unary: self._unary,
+            typed.Binary: self._binary,
+            typed.Compare: self._compare,
+            typed.Logical: self._logical,
+            typed.Conditional: self._conditional,
+            typed.Cast: self._cast,
+            typed.Intrinsic: self._intrinsic,
+            typed.Index: self._index,
+            typed.Load: self._load,
+            typed.Call: self._call_value,
+            typed.Sequence: self._sequence,
+        }
+
+    def expression(self, node: typed.Expression) -> str:
+        """The operand that holds the value of `node`."""
+        return self._expressions[type(node)](node)
+
+    def start(self, block: str) -> None:
+        """Begin a block."""
+        self.text.start(block)
+        self._known.clear()
+
+    # ---- variables ----
+
+    def add_scalar(self, slot: typed.Slot, value: str) -> None:
+        """Make a place for a scalar variable and store its first value."""
+        scalar = self._scalar(slot)
+        self.places[slot] = self.text.alloca(value_type(scalar), scalar.size, slot.name)
+        self.assign(slot, value)
+
+    def assign(self, slot: typed.Slot, value: str) -> None:
+        """Give a scalar variable a value."""
+        self.text.effect(f"store {value_type(self._scalar(slot))} {value}, {self.dialect.private_pointer} {self._place(slot)}")
+        self._known[slot] = value
+
+    def array(self, base: typed.Slot | TableType) -> tuple[ScalarType, str, str]:
+        """Element type, pointer type and address of what can be indexed."""
+        if isinstance(base, TableType):
+            return base.element, self.dialect.table_pointer, f"@{self.text.module.table(base)}"
+        if isinstance(base.type, PointerType):
+            return base.type.element, self.dialect.global_pointer, self._place(base)
+        if isinstance(base.type, LocalArrayType):
+            return base.type.element, self.dialect.private_pointer, self._place(base)
+        raise InternalError(f"{base.name!r} of type {base.type} cannot be indexed")
+
+    def _place(self, slot: typed.Slot) -> str:
+        place = self.places.get(slot)
+        if place is None:
+            raise InternalError(f"the function {self.function.symbol!r} has no variable {slot.name!r}")
+        return place
+
+    def _scalar(self, slot: typed.Slot) -> ScalarType:
+        if not isinstance(slot.type, ScalarType):
+            raise InternalError(f"{slot.name!r} of type {slot.type} is used as a number")
+        return slot.type
+
+    # ---- leaves ----
+
+    def _constant(self, node: typed.Constant) -> str:
+        return constant(node.type, node.value)
+
+    def _read_local(self, node: typed.ReadLocal) -> str:
+        slot = node.slot
+        value = self._known.get(slot)
+        if value is None:
+            value = self._known[slot] = self.text.value(
+                f"load {value_type(self._scalar(slot))}, {self.dialect.private_pointer} {self._place(slot)}"
+            )
+        return value
+
+    def _read_param(self, node: typed.ReadParam) -> str:
+        text, pointer = self.text, self.dialect.params_pointer
+        address = self._place(node.slot)
+        if node.offset:
+            address = text.value(f"getelementptr inbounds i8, {pointer} {address}, i64 {node.offset}")
+        if node.index is not None:
+            address = element_address(text, node.type, pointer, address, self.expression(node.index))
+        return load(text, node.type, pointer, address, self.dialect.params_metadata)
+
+    def _index(self, node: typed.Index) -> str:
+        if self.dialect.passes_context and not self.function.uses_index:
+            raise InternalError(f"the function {self.function.symbol!r} reads {node.name} but is not marked so")
+        return self.dialect.index(self.text, node.name, node.dim)
+
+    def _load(self, node: typed.Load) -> str:
+        element, pointer, base = self.array(node.base)
+        return load(self.text, element, pointer, element_address(self.text, element, pointer, base, self.expression(node.index)))
+
+    # ---- operations ----
+
+    def _unary(self, node: typed.Unary) -> str:
+        return arithmetic.unary(self.text, node.type, node.op, self.expression(node.operand))
+
+    def _binary(self, node: typed.Binary) -> str:
+        left, right = self.expression(node.left), self.expression(node.right)
+        constant_right = node.right.value if isinstance(node.right, typed.Constant) else None
+        return arithmetic.binary(self.text, node.type, node.op, left, right, constant_right)
+
+    def _compare(self, node: typed.Compare) -> str:
+        left, right = self.expression(node.left), self.expression(node.right)
+        return arithmetic.compare(self.text, _type_of(node.left), node.op, left, right)
+
+    def _cast(self, node: typed.Cast) -> str:
+        return cast(self.text, _type_of(node.operand), node.type, self.expression(node.operand))
+
+    def _intrinsic(self, node: typed.Intrinsic) -> str:
+        text, operands = self.text, [self.expression(operand) for operand in node.operands]
+        if node.name in ("min", "max"):
+            return arithmetic.extreme(text, node.type, node.name, *operands)
+        if node.name == "abs":
+            return arithmetic.absolute(text, node.type, *operands)
+        if node.name == "round":
+            return arithmetic.round_half_even(text, node.type, *operands)
+        if node.name == "bitcast":
+            return arithmetic.bitcast(text, _type_of(node.operands[0]), node.type, *operands)
+        raise InternalError(f"no intrinsic {node.name!r}")
+
+    def _sequence(self, node: typed.Sequence) -> str:
+        self.assign(node.slot, self.expression(node.value))
+        return self.expression(node.result)
+
+    # ---- choices ----
+
+    def _logical(self, node: typed.Logical) -> str:
+        left = self.expression(node.left)
+        if _cost(node.right) <= _FREE:
+            return self.text.value(f"{node.op} i1 {left}, {self.expression(node.right)}")
+        text, before = self.text, self.text.block
+        right, end = text.new_block(node.op), text.new_block("end")
+        text.branch_if(left, *((right, end) if node.op == "and" else (end, right)))
+        self.start(right)
+        value, last = self.expression(node.right), text.block
+        self.start(end)
+        return text.value(f"phi i1 [ {'false' if node.op == 'and' else 'true'}, %{before} ], [ {value}, %{last} ]")
+
+    def _conditional(self, node: typed.Conditional) -> str:
+        text, register = self.text, value_type(node.type)
+        condition = self.expression(node.condition)
+        if _cost(node.then) <= _FREE and _cost(node.otherwise) <= _FREE:
+            then, otherwise = self.expression(node.then), self.expression(node.otherwise)
+            return text.value(f"select i1 {condition}, {register} {then}, {register} {otherwise}")
+        blocks = text.new_block("then"), text.new_block("else")
+        end = text.new_block("end")
+        text.branch_if(condition, *blocks)
+        incoming = []
+        for block, side in zip(blocks, (node.then, node.otherwise), strict=True):
+            self.start(block)
+            value = self.expression(side)
+            incoming.append(f"[ {value}, %{text.block} ]")
+            text.branch(end)
+        self.start(end)
+        return text.value(f"phi {register} {', '.join(incoming)}")
+
+    # ---- calls ----
+
+    def call(self, node: typed.Call) -> str | None:
+        """Call a device function; gives the result's operand, None for a function without a result."""
+        function, arguments = node.function, []
+        if function.uses_index and self.dialect.passes_context:
+            if not self.function.uses_index:
+                raise InternalError(f"{self.function.symbol!r} calls {function.symbol!r}, which reads coordinates, but is not marked so")
+            arguments.append("ptr %context")
+        for argument in node.arguments:
+            if not isinstance(argument, typed.Slot):
+                arguments.append(f"{value_type(_type_of(argument))} {self.expression(argument)}")
+            elif isinstance(argument.type, PointerType):
+                arguments.append(f"{self.dialect.global_pointer} {self._place(argument)}")
+            elif isinstance(argument.type, ParamsType):
+                arguments.append(f"{self.dialect.params_pointer} {self._place(argument)}")
+            else:
+                raise InternalError(f"{argument.name!r} of type {argument.type} is passed to {function.symbol!r}")
+        if function.result is None:
+            self.text.effect(f"call void @{function.symbol}({', '.join(arguments)})")
+            return None
+        return self.text.value(f"call {value_type(function.result)} @{function.symbol}({', '.join(arguments)})")
+
+    def _call_value(self, node: typed.Call) -> str:
+        value = self.call(node)
+        if value is None:
+            raise InternalError(f"the function {node.function.symbol!r} gives nothing but is used as a value")
+        return value
+
+
+def _type_of(node: typed.Expression) -> ScalarType:
+    if node.type is None:
+        raise InternalError("a call without a result is used as a value")
+    return node.type
+
+
+_CHEAP_BINARY = frozenset({"add", "sub", "mul", "and", "or", "xor", "shl", "shr"})
+_DEAR = _FREE + 1
+
+
+def _cost(node: typed.Expression, budget: int = _FREE) -> int:
+    """How many operations `node` takes; more than `_FREE` for what must not be done unasked, or is not worth it. Gives up past `budget`."""
+    if isinstance(node, (typed.Constant, typed.ReadLocal)):
+        return 0
+    if isinstance(node, typed.ReadParam):
+        return 1 if node.index is None else _DEAR
+    if isinstance(node, (typed.Unary, typed.Cast)):
+        operands: tuple[typed.Expression, ...] = (node.operand,)
+    elif isinstance(node, typed.Compare) or (isinstance(node, typed.Binary) and node.op in _CHEAP_BINARY):
+        operands = (node.left, node.right)
+    elif isinstance(node, typed.Intrinsic):
+        operands = node.operands
+    else:
+        return _DEAR
+    cost = 1
+    for operand in operands:
+        if cost > budget:
+            return _DEAR
+        cost += _cost(operand, budget - cost)
+    return cost

@@ -1,0 +1,196 @@
+"""Device functions: header, parameters, locals, statements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from gompute.errors import InternalError
+from gompute.frontend import typed
+from gompute.frontend.dialects.dialect import CONTEXT_ARGUMENT, Dialect
+from gompute.frontend.emit.expression import ExpressionEmitter
+from gompute.frontend.emit.loops import Range, begin_range
+from gompute.frontend.irtext.text import FunctionText, ModuleText, safe_name
+from gompute.frontend.irtext.values import constant, element_address, memory_type, store, value_type
+from gompute.lang.types import LocalArrayType, ParamsType, PointerType, ScalarType
+
+_STORES_TO_CLEAR = 64
+"""Local arrays up to this length are zeroed by one store an element, which LLVM can fold away; longer ones by a loop."""
+
+
+def emit_function(module: ModuleText, dialect: Dialect, function: typed.Function) -> None:
+    """Add the definition of `function` to the module."""
+    module.add_function(_FunctionEmitter(module, dialect, function).definition())
+
+
+@dataclass(slots=True)
+class _Loop:
+    """Where `continue` and `break` of the innermost loop go, and whether a `break` was seen."""
+
+    next: str
+    end: str
+    left: bool = False
+
+
+class _FunctionEmitter(ExpressionEmitter):
+    def __init__(self, module: ModuleText, dialect: Dialect, function: typed.Function) -> None:
+        super().__init__(FunctionText(module, dialect.alloca_suffix), dialect, function)
+        self._loops: list[_Loop] = []
+        self._statements: dict[type, Callable[..., None]] = {
+            typed.Assign: self._assign,
+            typed.Store: self._store,
+            typed.If: self._if,
+            typed.While: self._while,
+            typed.ForRange: self._for_range,
+            typed.Break: self._break,
+            typed.Continue: self._continue,
+            typed.Return: self._return,
+            typed.Assert: self._assert,
+            typed.Evaluate: self._evaluate,
+        }
+
+    def definition(self) -> str:
+        """The whole function as text."""
+        function = self.function
+        header = f"define internal {self._result_type()} @{function.symbol}({', '.join(self._parameters())}) #0"
+        self._locals()
+        self._block(function.body)
+        if self.text.open:
+            if function.result is not None:
+                raise InternalError(f"a path of the function {function.symbol!r} ends without a value")
+            self.text.ret("void")
+        return self.text.definition(header)
+
+    def _result_type(self) -> str:
+        return "void" if self.function.result is None else value_type(self.function.result)
+
+    def _parameters(self) -> list[str]:
+        """The IR's parameters; scalars go to places of their own, so that they can be assigned."""
+        dialect, parameters = self.dialect, []
+        if dialect.passes_context and self.function.uses_index:
+            parameters.append(CONTEXT_ARGUMENT)
+        for position, slot in enumerate(self.function.parameters):
+            name = f"%{safe_name(slot.name)}.p{position}"
+            if isinstance(slot.type, ScalarType):
+                parameters.append(f"{value_type(slot.type)} {name}")
+                self.add_scalar(slot, name)
+            elif isinstance(slot.type, PointerType):
+                parameters.append(f"{dialect.global_pointer} {name}")
+                self.places[slot] = name
+            elif isinstance(slot.type, ParamsType):
+                known = f"readonly dereferenceable({slot.type.size}) align {slot.type.align}"
+                parameters.append(f"{dialect.params_pointer} {known} {name}")
+                self.places[slot] = name
+            else:
+                raise InternalError(f"the function {self.function.symbol!r} takes a {slot.type}, which cannot be passed")
+        return parameters
+
+    def _locals(self) -> None:
+        for slot in self.function.locals:
+            if isinstance(slot.type, ScalarType):
+                self.add_scalar(slot, constant(slot.type, 0))
+            elif isinstance(slot.type, LocalArrayType):
+                self._local_array(slot, slot.type)
+            else:
+                raise InternalError(f"the local {slot.name!r} of {self.function.symbol!r} has the type {slot.type}")
+
+    def _local_array(self, slot: typed.Slot, array: LocalArrayType) -> None:
+        text, element, pointer = self.text, array.element, self.dialect.private_pointer
+        base = self.places[slot] = text.alloca(f"[{array.length} x {memory_type(element)}]", element.size, slot.name)
+        zero = constant(element, 0)
+        if array.length <= _STORES_TO_CLEAR:
+            for position in range(array.length):
+                store(text, element, zero, pointer, element_address(text, element, pointer, base, str(position)))
+            return
+        before, clear, cleared = text.block, text.new_block("clear"), text.new_block("cleared")
+        self.start(clear)
+        index = text.value(f"phi i64 [ 0, %{before} ], [ %{clear}.next, %{clear} ]")
+        store(text, element, zero, pointer, element_address(text, element, pointer, base, index))
+        text.effect(f"%{clear}.next = add nuw i64 {index}, 1")
+        text.branch_if(text.value(f"icmp ult i64 %{clear}.next, {array.length}"), clear, cleared)
+        self.start(cleared)
+
+    # ---- statements ----
+
+    def _block(self, statements: tuple[typed.Statement, ...]) -> None:
+        for statement in statements:
+            if not self.text.open:  # what follows a return, break or continue is never reached
+                return
+            self._statements[type(statement)](statement)
+
+    def _assign(self, node: typed.Assign) -> None:
+        self.assign(node.slot, self.expression(node.value))
+
+    def _store(self, node: typed.Store) -> None:
+        element, pointer, base = self.array(node.base)
+        index = self.expression(node.index)
+        value = self.expression(node.value)
+        store(self.text, element, value, pointer, element_address(self.text, element, pointer, base, index))
+
+    def _if(self, node: typed.If) -> None:
+        if isinstance(node.condition, typed.Constant):
+            self._block(node.then if node.condition.value else node.otherwise)
+            return
+        text = self.text
+        condition = self.expression(node.condition)
+        then, end = text.new_block("then"), text.new_block("end")
+        otherwise = text.new_block("else") if node.otherwise else end
+        text.branch_if(condition, then, otherwise)
+        reached = not node.otherwise
+        for block, statements in ((then, node.then), (otherwise, node.otherwise)):
+            if block == end:
+                continue
+            self.start(block)
+            self._block(statements)
+            if text.open:
+                text.branch(end)
+                reached = True
+        if reached:
+            self.start(end)
+
+    def _while(self, node: typed.While) -> None:
+        text = self.text
+        forever = isinstance(node.condition, typed.Constant)
+        if isinstance(node.condition, typed.Constant) and not node.condition.value:
+            return
+        head, end = text.new_block("while"), text.new_block("end")
+        self.start(head)
+        if not forever:
+            condition = self.expression(node.condition)
+            body = text.new_block("body")
+            text.branch_if(condition, body, end)
+            self.start(body)
+        loop = self._loop_body(node.body, _Loop(next=head, end=end))
+        if text.open:
+            text.branch(head)
+        if loop.left or not forever:
+            self.start(end)
+
+    def _for_range(self, node: typed.ForRange) -> None:
+        counter: Range = begin_range(self, node)
+        self._loop_body(node.body, _Loop(next=counter.step, end=counter.end))
+        counter.finish(self)
+
+    def _loop_body(self, body: tuple[typed.Statement, ...], loop: _Loop) -> _Loop:
+        self._loops.append(loop)
+        self._block(body)
+        return self._loops.pop()
+
+    def _break(self, node: typed.Break) -> None:
+        self._loops[-1].left = True
+        self.text.branch(self._loops[-1].end)
+
+    def _continue(self, node: typed.Continue) -> None:
+        self.text.branch(self._loops[-1].next)
+
+    def _return(self, node: typed.Return) -> None:
+        if node.value is None:
+            self.text.ret("void")
+        else:
+            self.text.ret(f"{self._result_type()} {self.expression(node.value)}")
+
+    def _assert(self, node: typed.Assert) -> None:
+        """Nothing: this is not a checked build."""
+
+    def _evaluate(self, node: typed.Evaluate) -> None:
+        self.call(node.call)

@@ -1,0 +1,169 @@
+"""A module and a function of LLVM IR under construction."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+
+from gompute.errors import InternalError
+from gompute.frontend.irtext.values import constant, memory_type
+from gompute.lang.types import TableType
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9_]")
+
+
+def safe_name(name: str) -> str:
+    """`name` with all that an assembler or the IR's grammar might refuse replaced by underscores."""
+    return _UNSAFE.sub("_", name)
+
+
+class ModuleText:
+    """The parts of one module, each kept in the order of its first use, so that equal input gives equal text.
+
+    Args:
+        reserved: symbols that belong to kernels and device functions.
+        table_space: how the address space of constant tables is written, with a blank after it; empty for the default one.
+
+    Raises:
+        InternalError: a symbol is reserved twice.
+    """
+
+    def __init__(self, reserved: Iterable[str], table_space: str) -> None:
+        self._symbols: set[str] = set()
+        for symbol in reserved:
+            if symbol in self._symbols:
+                raise InternalError(f"two kernels or functions of one module have the symbol {symbol!r}")
+            self._symbols.add(symbol)
+        self._table_space = table_space
+        self._declarations: dict[str, str] = {}
+        self._tables: dict[str, str] = {}
+        self._tables_seen: dict[int, tuple[TableType, str]] = {}
+        self._support: dict[str, str] = {}
+        self._functions: list[str] = []
+
+    def add_function(self, definition: str) -> None:
+        """Append a complete definition."""
+        self._functions.append(definition)
+
+    def unique_symbol(self, wanted: str) -> str:
+        """A symbol that nothing else in the module has: `wanted`, or that with underscores after it."""
+        symbol = wanted
+        while symbol in self._symbols:
+            symbol += "_"
+        self._symbols.add(symbol)
+        return symbol
+
+    def declare(self, name: str, result: str, parameters: str) -> None:
+        """Declare an intrinsic; a repeated declaration is dropped."""
+        if name not in self._declarations:
+            self._declarations[name] = f"declare {result} @{name}({parameters})"
+
+    def support(self, wanted: str, make: Callable[[ModuleText, str], str]) -> str:
+        """The symbol of a function that the emitter itself provides; `make(module, symbol)` gives its definition on first use."""
+        symbol = self._support.get(wanted)
+        if symbol is None:
+            symbol = self._support[wanted] = self.unique_symbol(wanted)
+            self._functions.append(make(self, symbol))
+        return symbol
+
+    def table(self, table: TableType) -> str:
+        """The symbol of a constant table; tables of equal type and bits share one."""
+        seen = self._tables_seen.get(id(table))
+        if seen is not None:
+            return seen[1]
+        # Compared as text, since the values 0.0 and -0.0 are equal and NaN is not.
+        element = memory_type(table.element)
+        values = ", ".join(f"{element} {constant(table.element, value, in_memory=True)}" for value in table.values)
+        body = f"constant [{len(table.values)} x {element}] [{values}], align {table.element.size}"
+        symbol = self._tables.get(body)
+        if symbol is None:
+            symbol = self._tables[body] = self.unique_symbol(f"gompute_table_{len(self._tables)}")
+        self._tables_seen[id(table)] = (table, symbol)  # holding the table keeps its id its own
+        return symbol
+
+    def render(self, header: str, footer: str) -> str:
+        """The whole module: `header`, tables, declarations, functions, `footer`."""
+        parts = [header]
+        if self._tables:
+            parts.append("\n".join(f"@{name} = private unnamed_addr {self._table_space}{body}" for body, name in self._tables.items()))
+        if self._declarations:
+            parts.append("\n".join(self._declarations.values()))
+        return "\n\n".join([*parts, *self._functions, footer]) + "\n"
+
+
+class FunctionText:
+    """The body of one function. Values are numbered in the order of the text, as the IR's grammar wants; blocks and allocas have names.
+
+    Attributes:
+        module: where intrinsics and support functions are declared.
+        block: the name of the current block.
+        open: whether the current block still lacks its last instruction; text appended while it is False would be a syntax error.
+    """
+
+    __slots__ = ("_alloca_suffix", "_allocas", "_lines", "_next_block", "_next_value", "block", "module", "open")
+
+    def __init__(self, module: ModuleText, alloca_suffix: str = "") -> None:
+        self.module = module
+        self.block = "entry"
+        self.open = True
+        self._alloca_suffix = alloca_suffix
+        self._allocas: list[str] = []
+        self._lines: list[str] = []
+        self._next_value = 0
+        self._next_block = 0
+
+    def value(self, instruction: str) -> str:
+        """Append an instruction that has a result; gives the result's name."""
+        name = f"%{self._next_value}"
+        self._next_value += 1
+        self._lines.append(f"  {name} = {instruction}")
+        return name
+
+    def effect(self, instruction: str) -> None:
+        """Append an instruction without a result."""
+        self._lines.append(f"  {instruction}")
+
+    def alloca(self, register: str, align: int, name: str) -> str:
+        """A stack place, made in the entry block wherever the text is now; gives its address."""
+        address = f"%{safe_name(name)}.{len(self._allocas)}"
+        self._allocas.append(f"  {address} = alloca {register}, align {align}{self._alloca_suffix}")
+        return address
+
+    def new_block(self, purpose: str) -> str:
+        """A fresh block name, for branches to it; `start` begins the block itself."""
+        self._next_block += 1
+        return f"{purpose}.{self._next_block}"
+
+    def start(self, block: str) -> None:
+        """Begin `block`; the text before it must be closed by then, or falls through into it."""
+        if self.open:
+            self._lines.append(f"  br label %{block}")
+        self._lines.append(f"{block}:")
+        self.block = block
+        self.open = True
+
+    def branch(self, block: str) -> None:
+        """End the current block with a jump."""
+        self._lines.append(f"  br label %{block}")
+        self.open = False
+
+    def branch_if(self, condition: str, then: str, otherwise: str) -> None:
+        """End the current block with a choice by an i1."""
+        self._lines.append(f"  br i1 {condition}, label %{then}, label %{otherwise}")
+        self.open = False
+
+    def ret(self, value: str) -> None:
+        """End the current block with a return of `value` (type and operand, or ``void``)."""
+        self._lines.append(f"  ret {value}")
+        self.open = False
+
+    def intrinsic(self, name: str, result: str, *arguments: tuple[str, str]) -> str:
+        """Call an intrinsic with (type, operand) pairs."""
+        self.module.declare(name, result, ", ".join(register for register, _ in arguments))
+        return self.value(f"call {result} @{name}({', '.join(f'{register} {operand}' for register, operand in arguments)})")
+
+    def definition(self, header: str) -> str:
+        """The finished text: `header` is all before the opening brace."""
+        if self.open:
+            raise InternalError(f"a block of this function was left open: {header}")
+        return "\n".join([f"{header} {{", "entry:", *self._allocas, *self._lines, "}"])

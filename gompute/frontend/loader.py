@@ -1,0 +1,146 @@
+"""Importing a root's module to find its kernels: only its own folder and its declared imports can be reached.
+
+The module's top level is the author's code and runs in this process: callers that build do so in a worker with an empty environment.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import ModuleType
+
+from gompute.errors import CompileError, Error
+from gompute.frontend.faults import Fault
+from gompute.frontend.source import Sources
+from gompute.lang.spec import REGISTRY, KernelSpec, specs_of
+
+__all__ = ["load_root"]
+
+# NumPy may make constant tables; it is a dependency of Gompute itself, so it is there wherever a root is built.
+_ALWAYS = frozenset({"gompute", "numpy"})
+
+
+class _RootFinder(MetaPathFinder):
+    """Decides where each top-level import of a root's module comes from."""
+
+    def __init__(self, root: str, folder: Path, imports: Sequence[Path] | None) -> None:
+        self.root = root
+        self.folder = folder
+        self.declared = None if imports is None else {path.stem: path for path in imports}
+        self.used: list[Path] = []
+
+    def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        if path is not None:
+            return None  # inside a package that was already admitted
+        if _is_shared(fullname):
+            return None
+        place = self._place(fullname)
+        if place is not None:
+            file = place / "__init__.py" if place.is_dir() else place
+            self.used.append(file)
+            locations = [str(place)] if place.is_dir() else None
+            return importlib.util.spec_from_file_location(fullname, file, submodule_search_locations=locations)
+        raise ImportError(self._refusal(fullname), name=fullname)
+
+    def _place(self, name: str) -> Path | None:
+        if self.declared is not None:
+            return self.declared.get(name)
+        for candidate in (self.folder / f"{name}.py", self.folder / name):
+            if candidate.is_file() or (candidate / "__init__.py").is_file():
+                return candidate
+        return None
+
+    def _refusal(self, name: str) -> str:
+        if self.declared is None:
+            return f"a kernel root can import the standard library, gompute, numpy and what lies beside it; there is no '{name}.py'"
+        listed = ", ".join(f'"{path.name}"' for path in [*self.declared.values(), Path(f"{name}.py")])
+        return f"root '{self.root}' does not declare this import; add to [tool.gompute.roots.{self.root}]: imports = [{listed}]"
+
+
+def load_root(source: Path, name: str, imports: Sequence[Path] | None, sources: Sources) -> tuple[tuple[KernelSpec, ...], tuple[Path, ...]]:
+    """Import a root's module.
+
+    Args:
+        source: the module's file.
+        imports: files and package folders that it may import; None for whatever lies beside it.
+
+    Returns the specs that it made, and the files of its imports. Raises CompileError with file and line when the import fails.
+    """
+    file = source.resolve()
+    if not file.is_file():
+        raise CompileError(f"{source}: no such file; the source of root '{name}' is a Python module")
+    sources.read(str(file))  # a syntax error is reported in our own words, before Python runs anything
+    finder = _RootFinder(name, file.parent, None if imports is None else [path.resolve() for path in imports])
+    module_name = f"gompute_root_{name}"  # a root may be called like a standard module
+    spec = importlib.util.spec_from_file_location(module_name, file)
+    if spec is None or spec.loader is None:
+        raise CompileError(f"{source}: not a Python file; the source of a root is a .py module")
+    module = importlib.util.module_from_spec(spec)
+    vars(module)[REGISTRY] = []
+    with _importing(finder, module):
+        try:
+            spec.loader.exec_module(module)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # SystemExit of the author's code included: it is a fault of the root, not the end of a build
+            raise CompileError(_import_fault(error, sources, file).render()) from error
+        inside = [Path(str(loaded.__file__)) for loaded in list(sys.modules.values()) if _inside(loaded, finder)]
+    return specs_of(vars(module)), tuple(sorted({file, *finder.used, *inside}))
+
+
+def _inside(module: ModuleType, finder: _RootFinder) -> bool:
+    """Whether a module was loaded from a package that the finder admitted."""
+    place = getattr(module, "__file__", None)
+    return bool(place) and any(Path(str(place)).is_relative_to(file.parent) for file in finder.used if file.name == "__init__.py")
+
+
+@contextmanager
+def _importing(finder: _RootFinder, module: ModuleType) -> Iterator[None]:
+    """While a root is imported, Python knows the modules that every root may use and no others, and writes no bytecode; afterwards all is
+    as before."""
+    known = {name: loaded for name, loaded in sys.modules.items() if not _is_shared(name)}
+    for name in known:
+        del sys.modules[name]  # what this process has loaded, the compiler included, would be found without the finder
+    writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    sys.modules[module.__name__] = module
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+        sys.dont_write_bytecode = writes
+        for name in [name for name in sys.modules if not _is_shared(name)]:
+            del sys.modules[name]
+        sys.modules.update(known)
+
+
+def _is_shared(name: str) -> bool:
+    top = name.partition(".")[0]
+    return top in _ALWAYS or top in sys.stdlib_module_names or top == "__main__"
+
+
+def _import_fault(error: BaseException, sources: Sources, file: Path) -> Fault:
+    """Where in the author's files an import failed, and Python's words."""
+    folder = str(file.parent)
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if os.path.realpath(frame.filename).startswith(folder)]
+    what = str(error) if isinstance(error, (Error, ImportError)) else f"importing this module fails: {type(error).__name__}: {error}"
+    if isinstance(error, SyntaxError) and error.filename:
+        place, line, column = error.filename, error.lineno or 1, error.offset or 1
+        what = f"{type(error).__name__}: {error.msg}"
+    elif frames:
+        place, line, column = frames[-1].filename, frames[-1].lineno or 1, (frames[-1].colno or 0) + 1
+    else:
+        place, line, column = str(file), 1, 1
+    try:
+        source = sources.read(place)
+    except CompileError:
+        return Fault(place, line, column, what, "")
+    text = source.line(line)
+    return Fault(source.shown, line, column, what, "", text, max(1, len(text.rstrip()) - column + 1))

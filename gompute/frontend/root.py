@@ -1,0 +1,70 @@
+"""One kernel root, or one live spec, to LLVM IR and its name table: the frontend from end to end."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gompute.artifacts.describe import entry_of
+from gompute.artifacts.entry import KernelEntry
+from gompute.errors import CompileError
+from gompute.frontend.check.module import check_module
+from gompute.frontend.emit import emit
+from gompute.frontend.loader import load_root
+from gompute.frontend.source import Sources
+from gompute.lang.spec import KernelSpec
+from gompute.targets import Target
+
+__all__ = ["RootIR", "compile_root", "compile_spec"]
+
+
+@dataclass(frozen=True, slots=True)
+class RootIR:
+    """A root lowered for one target.
+
+    Attributes:
+        ir: LLVM IR text of the whole module.
+        kernels: the name table, sorted by name, without resources.
+        sources: every file that was read, sorted.
+    """
+
+    name: str
+    ir: str
+    kernels: tuple[KernelEntry, ...]
+    sources: tuple[Path, ...]
+
+
+def compile_root(source: Path, *, name: str, imports: Sequence[Path] | None, target: Target) -> RootIR:
+    """Import the module of a root, check its kernels and lower them for `target`.
+
+    Args:
+        source: the module's file; faults show it as it is given here.
+        name: the root's name.
+        imports: files and package folders that the module may import; None for whatever lies beside it.
+
+    Raises CompileError that lists every fault, and when the module makes no kernel.
+    """
+    sources = Sources(source.resolve().parent, os.path.dirname(source))
+    specs, files = load_root(source, name, imports, sources)
+    if not specs:
+        raise CompileError(f"{source}: root '{name}' has no kernel; write @g.map or @g.kernel above a function, with import gompute as g")
+    return _lower(name, specs, sources, files, target)
+
+
+def compile_spec(spec: KernelSpec, target: Target) -> RootIR:
+    """Lower one live spec for `target`, with what its function reaches now. Raises CompileError as `compile_root`."""
+    return _lower(spec.name, (spec,), sources_of(spec), (), target)
+
+
+def sources_of(spec: KernelSpec) -> Sources:
+    """Source files around a live spec, shown by the paths that Python knows them by."""
+    file = Path(spec.function.__code__.co_filename)
+    return Sources(file.parent, str(file.parent))
+
+
+def _lower(name: str, specs: Sequence[KernelSpec], sources: Sources, files: tuple[Path, ...], target: Target) -> RootIR:
+    module = check_module(name, specs, sources, target)
+    entries = tuple(entry_of(spec) for spec in sorted(specs, key=lambda spec: spec.name))
+    return RootIR(name, emit(module, target), entries, files)

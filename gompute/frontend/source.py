@@ -1,0 +1,109 @@
+"""Source files as the compiler sees them, and the way from a live function back to its syntax."""
+
+from __future__ import annotations
+
+import ast
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import CodeType, FunctionType
+
+from gompute.errors import CompileError
+
+__all__ = ["FunctionSyntax", "SourceFile", "Sources"]
+
+FunctionSyntax = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+@dataclass(eq=False)
+class SourceFile:
+    """One parsed file.
+
+    Attributes:
+        shown: the path as it is shown to the author, relative to where they stand.
+        relative: the path relative to the root's folder, which may go into artifacts.
+    """
+
+    shown: str
+    relative: str
+    text: str
+    tree: ast.Module
+    lines: list[str] = field(init=False)
+    _functions: dict[int, list[FunctionSyntax]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        # Only what Python's own parser counts as a line end; str.splitlines also splits at form feeds and other separators.
+        self.lines = self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        self._functions = {}
+        for node in ast.walk(self.tree):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+                for line in {node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))}:
+                    self._functions.setdefault(line, []).append(node)
+
+    def line(self, number: int) -> str:
+        """Text of a line, counted from 1; empty past the end."""
+        return self.lines[number - 1] if 1 <= number <= len(self.lines) else ""
+
+    def function(self, code: CodeType) -> FunctionSyntax | None:
+        """The syntax that `code` was compiled from; among several lambdas on one line the one that spans the code's positions."""
+        found = [node for node in self._functions.get(code.co_firstlineno, ()) if getattr(node, "name", "<lambda>") == code.co_name]
+        if len(found) > 1:
+            spans = [p for p in code.co_positions() if p[0] is not None and p[2] is not None and p[1] is not None and p[3] is not None]
+            # The first instruction (RESUME) carries the position of the line, not of the body.
+            spans = [p for p in spans if p[2] != p[3]]
+            found = [node for node in found if all(_holds(node, p) for p in spans)] or found
+            # An inner lambda's code lies within the outer one's span too: the narrowest node that holds all positions is the right one.
+            found.sort(key=lambda node: (node.end_lineno or 0, node.end_col_offset or 0, -node.lineno, -node.col_offset))
+        return found[0] if found else None
+
+
+def _holds(node: FunctionSyntax, span: tuple[int | None, int | None, int | None, int | None]) -> bool:
+    line, end_line, column, end_column = span
+    start = (node.lineno, node.col_offset)
+    end = (node.end_lineno or node.lineno, node.end_col_offset or 0)
+    return start <= (line or 0, column or 0) and (end_line or 0, end_column or 0) <= end
+
+
+class Sources:
+    """Every file read for one root, parsed once."""
+
+    def __init__(self, folder: Path, shown: str) -> None:
+        self.folder = folder.resolve()
+        self._shown = shown
+        self._files: dict[str, SourceFile] = {}
+
+    def read(self, path: str) -> SourceFile:
+        """Parse a file. Raises CompileError when it cannot be read or is no Python."""
+        known = self._files.get(path)
+        if known is not None:
+            return known
+        relative = os.path.relpath(os.path.realpath(path), self.folder)
+        shown = os.path.normpath(os.path.join(self._shown, relative))
+        try:
+            text = Path(path).read_bytes().decode("utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            raise CompileError(f"{shown}: cannot read the source of a kernel: {error}") from error
+        try:
+            tree = ast.parse(text)
+        except SyntaxError as error:
+            place = f"{shown}:{error.lineno or 1}:{error.offset or 1}"
+            line = (error.text or "").rstrip("\n")
+            marked = f"\n    {line}\n    {' ' * ((error.offset or 1) - 1)}^" if line.strip() else ""
+            raise CompileError(f"{place}: {type(error).__name__}: {error.msg}{marked}") from error
+        except ValueError as error:  # a null byte
+            raise CompileError(f"{shown}: {error}") from error
+        made = self._files[path] = SourceFile(shown, relative, text, tree)
+        return made
+
+    def of(self, function: FunctionType) -> tuple[SourceFile, FunctionSyntax]:
+        """File and syntax of a live function. Raises CompileError when there is no file behind it."""
+        code = function.__code__
+        if not os.path.isfile(code.co_filename):
+            raise CompileError(
+                f"{function.__qualname__}: its source is not in a file ({code.co_filename}), so it cannot be compiled; put it in a module"
+            )
+        source = self.read(code.co_filename)
+        syntax = source.function(code)
+        if syntax is None:
+            raise CompileError(f"{source.shown}:{code.co_firstlineno}: the source of {function.__qualname__} changed after it was imported")
+        return source, syntax

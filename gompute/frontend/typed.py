@@ -1,0 +1,312 @@
+"""The typed tree: what a checked kernel means, with every conversion written out.
+
+The checker makes it from Python's syntax tree, the emitter turns it into LLVM IR, and the evaluator runs it on the host. All three agree
+on one rule: no node converts anything by itself. Where Python's source mixes types, the tree holds an explicit `Cast`; weak literals have
+become constants of the type they meet.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from gompute.lang.types import LocalArrayType, ParamsType, PointerType, ScalarType, TableType
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A place in a source file: path relative to the root's folder, line from 1, column from 1."""
+
+    path: str
+    line: int
+    column: int
+
+
+# ---- places that hold values ----
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Slot:
+    """A local variable or a parameter of a function. Identity is the object; `name` is for reading."""
+
+    name: str
+    type: ScalarType | PointerType | ParamsType | LocalArrayType
+
+
+# ---- expressions ----
+
+BinaryOp: TypeAlias = Literal["add", "sub", "mul", "truediv", "floordiv", "mod", "and", "or", "xor", "shl", "shr"]
+UnaryOp: TypeAlias = Literal["neg", "invert", "not"]
+CompareOp: TypeAlias = Literal["eq", "ne", "lt", "le", "gt", "ge"]
+IntrinsicName: TypeAlias = Literal["min", "max", "abs", "round", "bitcast"]
+IndexName: TypeAlias = Literal["global_id", "local_id", "block_id", "block_dim", "grid_dim"]
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A value exactly representable in `type`: int, float or bool."""
+
+    type: ScalarType
+    value: float | bool
+
+
+@dataclass(frozen=True, slots=True)
+class ReadLocal:
+    """The value of a scalar variable or parameter."""
+
+    type: ScalarType
+    slot: Slot
+
+
+@dataclass(frozen=True, slots=True)
+class ReadParam:
+    """A scalar inside a params struct: `offset` bytes from its start, plus index * element size for a fixed array (`index` is of type
+    u64 or i64, `count` its length)."""
+
+    type: ScalarType
+    slot: Slot
+    offset: int
+    index: Expression | None = None
+    count: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    """`neg` and `invert` keep the type (integers wrap); `not` takes and gives bool."""
+
+    type: ScalarType
+    op: UnaryOp
+    operand: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """Both operands are of `type`. `truediv` is for floats; `and`, `or`, `xor` for integers and bool; `shl`, `shr` for integers."""
+
+    type: ScalarType
+    op: BinaryOp
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """Both operands are of one type; the result is bool. Float comparisons are ordered but for `ne`."""
+
+    op: CompareOp
+    left: Expression
+    right: Expression
+    type: ScalarType
+
+
+@dataclass(frozen=True, slots=True)
+class Logical:
+    """Short-circuit `and` / `or` of two bools; `type` is bool."""
+
+    op: Literal["and", "or"]
+    left: Expression
+    right: Expression
+    type: ScalarType
+
+
+@dataclass(frozen=True, slots=True)
+class Conditional:
+    """`then if condition else otherwise`; only the chosen side is evaluated."""
+
+    type: ScalarType
+    condition: Expression
+    then: Expression
+    otherwise: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """Conversion by value: wraps between integers, rounds once to floats, saturates from floats (NaN to 0), != 0 to bool."""
+
+    type: ScalarType
+    operand: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Intrinsic:
+    """`min`, `max` (two operands of `type`; NaN propagates, -0 < +0), `abs`, `round` (float, to nearest even), `bitcast` (same width)."""
+
+    type: ScalarType
+    name: IntrinsicName
+    operands: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """A coordinate of the running work-item; `dim` is 0, 1 or 2; `type` is u64."""
+
+    type: ScalarType
+    name: IndexName
+    dim: int
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """An element of a pointer, a local array or a constant table; `index` is of type u64 or i64."""
+
+    type: ScalarType
+    base: Slot | TableType
+    index: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of a device function. A scalar argument is an expression; a pointer or params argument is the slot passed on.
+    `type` is None when the function returns nothing (then it is used as a statement only)."""
+
+    type: ScalarType | None
+    function: Function
+    arguments: tuple[Expression | Slot, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """Assign `value` to `slot`, then give `result`; how a chained comparison evaluates its middle operand once."""
+
+    type: ScalarType
+    slot: Slot
+    value: Expression
+    result: Expression
+
+
+Expression: TypeAlias = (
+    Constant | ReadLocal | ReadParam | Unary | Binary | Compare | Logical | Conditional | Cast | Intrinsic | Index | Load | Call | Sequence
+)
+
+# ---- statements ----
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    slot: Slot
+    value: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """`base[index] = value`; `index` is of type u64 or i64."""
+
+    base: Slot
+    index: Expression
+    value: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    condition: Expression
+    then: tuple[Statement, ...]
+    otherwise: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class While:
+    condition: Expression
+    body: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ForRange:
+    """`for slot in range(start, stop, step)`, all of the slot's type and evaluated once, before the loop. A step of 0 runs no iteration
+    (Python raises; the checker refuses a constant 0). The counter never wraps past `stop`: range(250, 255, 10) of u8 runs once.
+    As in Python the slot keeps its last value after the loop, and an assignment to it in the body does not change the next iteration."""
+
+    slot: Slot
+    start: Expression
+    stop: Expression
+    step: Expression
+    body: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Continue:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    value: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class Assert:
+    """Checked builds stop when `condition` is false; others neither evaluate it nor the message."""
+
+    condition: Expression
+    message: str
+    location: Location
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluate:
+    """A call made for its effect."""
+
+    call: Call
+
+
+Statement: TypeAlias = Assign | Store | If | While | ForRange | Break | Continue | Return | Assert | Evaluate
+
+
+# ---- functions and kernels ----
+
+
+@dataclass(slots=True, eq=False)
+class Function:
+    """A device function. `body` is filled after the header, so that a call can name a function whose body is still being checked.
+
+    Attributes:
+        symbol: unique in the module and safe in every assembler (letters, digits, underscore).
+        result: None when nothing is returned. Every path of a function with a result ends in `Return`.
+        locals: all slots but the parameters; scalars start at 0 (the checker refuses a read before assignment, so the value never shows),
+            local arrays start zeroed.
+        uses_index: the body, or a function that it calls, reads an `Index`.
+    """
+
+    symbol: str
+    parameters: tuple[Slot, ...]
+    result: ScalarType | None
+    location: Location
+    locals: list[Slot] = field(default_factory=list)
+    body: tuple[Statement, ...] = ()
+    uses_index: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MapKernel:
+    """`data[i] = function(data[i], params)` for every i < len. `function.parameters` is (x,) or (x, p)."""
+
+    name: str
+    element: ScalarType
+    params: ParamsType | None
+    function: Function
+    block_size: tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class RawKernel:
+    """A function whose parameters are the kernel's arguments: pointers, scalars and params, in order. `block_size` is the largest block."""
+
+    name: str
+    function: Function
+    block_size: tuple[int, int, int]
+
+
+Kernel: TypeAlias = MapKernel | RawKernel
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """All that one root compiles to for one target: its kernels, sorted by name, and every function that they reach, callees first."""
+
+    root: str
+    kernels: tuple[Kernel, ...]
+    functions: tuple[Function, ...]

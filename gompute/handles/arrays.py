@@ -1,0 +1,85 @@
+"""Checks of the arrays that a caller hands over, and the words for what is wrong with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from gompute.errors import InvalidArgument
+from gompute.lang.types import SCALARS
+from gompute.runtime.buffer import Buffer, Memory
+
+__all__ = ["Array", "check_array", "check_buffer", "not_whole", "numpy_dtype"]
+
+Array = numpy.ndarray[Any, Any]
+
+#: NumPy has no bf16: its bits travel as uint16, or as the `bfloat16` that ml_dtypes adds to NumPy.
+_BF16 = "bfloat16"
+_KINDS = {"int": "i", "uint": "u", "float": "f", "bool": "b"}
+
+
+def numpy_dtype(dtype: str) -> numpy.dtype[Any]:
+    """NumPy's dtype of a kernel type, in this machine's byte order."""
+    if dtype == "bf16":
+        return numpy.dtype("uint16")
+    kind = SCALARS[dtype]
+    return numpy.dtype(f"{_KINDS[kind.kind]}{kind.size}")
+
+
+def check_array(name: str, dtype: str, value: Any, place: str = "") -> Array:
+    """`value`, when it is a contiguous, writable NumPy array of a kernel type.
+
+    Args:
+        name: the argument's name.
+        dtype: the kernel type of its elements (``f32``).
+        place: what to pass besides an array, for the message.
+
+    Raises:
+        InvalidArgument: naming the argument, what is expected and what was given.
+    """
+    wanted = numpy_dtype(dtype)
+    expected = (
+        f"{name}: expected a contiguous, writable NumPy array of {dtype} ({wanted}{' holding the bits' if dtype == 'bf16' else ''}){place}"
+    )
+    if not isinstance(value, numpy.ndarray):
+        raise InvalidArgument(f"{expected}, got {_described(value)}")
+    if value.dtype != wanted and not (dtype == "bf16" and value.dtype.name == _BF16):
+        if value.dtype == wanted.newbyteorder():
+            raise InvalidArgument(f"{expected}, got the other byte order ({value.dtype.str}): pass {name}.astype({wanted.name!r})")
+        raise InvalidArgument(f"{expected}, got {value.dtype}: pass {name}.astype({wanted.name!r}), or use a kernel of that type")
+    if not value.flags.writeable:
+        raise InvalidArgument(f"{expected}, got a read-only one: pass {name}.copy()")
+    if not (value.flags.c_contiguous or value.flags.f_contiguous):
+        raise InvalidArgument(f"{expected}, got shape {value.shape} with strides {value.strides}: pass numpy.ascontiguousarray({name})")
+    if not value.flags.aligned:
+        raise InvalidArgument(f"{expected}, got one whose memory is not aligned to {wanted.itemsize} bytes: pass {name}.copy()")
+    return value
+
+
+def check_buffer(name: str, dtype: str, value: Any, memory: Memory) -> Buffer:
+    """`value`, when it is a buffer on the kernel's device.
+
+    Raises:
+        InvalidArgument: naming the argument, what is expected and what was given.
+    """
+    if isinstance(value, Buffer) and value.memory is memory:
+        return value
+    expected = f"{name}: expected a Buffer on {memory.backend} {memory.ordinal} (from alloc) with elements of {dtype}"
+    if isinstance(value, Buffer):
+        raise InvalidArgument(f"{expected}, got {value!r}")
+    fix = ": upload it to a buffer first; Kernel.run does so by itself" if isinstance(value, numpy.ndarray) else ""
+    raise InvalidArgument(f"{expected}, got {_described(value)}{fix}")
+
+
+def not_whole(name: str, dtype: str, nbytes: int, itemsize: int) -> InvalidArgument:
+    """The error for a buffer that does not end where an element ends."""
+    return InvalidArgument(f"{name}: a buffer of {nbytes} bytes is no whole number of {dtype} ({itemsize} bytes each)")
+
+
+def _described(value: Any) -> str:
+    if isinstance(value, numpy.ndarray):
+        return f"a NumPy array of {value.dtype}"
+    if isinstance(value, numpy.generic):
+        return f"the NumPy scalar {value!r}"
+    return f"{type(value).__module__}.{type(value).__qualname__}" if type(value).__module__ != "builtins" else type(value).__qualname__

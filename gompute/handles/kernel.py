@@ -1,0 +1,180 @@
+"""`Kernel`: a generated kernel on one device."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from gompute.errors import InternalError, InvalidArgument
+from gompute.handles.defaults import Kernels
+from gompute.handles.elementwise import MapOnCpu, MapOnDevice
+from gompute.handles.opening import Opened, open_kernel, spec_of
+from gompute.runtime import workers
+from gompute.runtime.buffer import Buffer
+from gompute.runtime.context import DeviceContext, DeviceKernel
+from gompute.runtime.cpu import CpuKernel
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+__all__ = ["Kernel", "thread_count"]
+
+_Plan: TypeAlias = MapOnCpu | MapOnDevice
+
+
+class Kernel:
+    """A kernel of an operation (`map`), ready to run on one device.
+
+    Args:
+        spec: the decorated function; the artifact must have been built from the same declaration.
+        backend: ``cuda``, ``hip`` or ``cpu``.
+        ordinal: the device's number.
+        kernels: a kernel set or the folder of one; without it the default set.
+        threads: CPU only: the most threads of one call, all cores when left out. A small array stays in the calling thread.
+
+    Raises:
+        KernelNotFound: no such kernel, or no set to look in.
+        ModuleLoadFailed: no code for this device, or a damaged or stale artifact.
+        BackendUnavailable, InitFailed, NoDevice: the backend cannot be used here.
+
+    On the CPU a spec that the set has no code for is compiled in this process when the compiler is installed.
+    """
+
+    def __init__(self, spec: Any, backend: str, ordinal: int = 0, kernels: Kernels = None, *, threads: int | None = None) -> None:
+        spec = spec_of(spec, type(self).__name__)
+        if spec.kind == "kernel":
+            raise InvalidArgument(f"spec: {spec.name!r} is a raw kernel (@g.kernel): use g.RawKernel")
+        self._take(open_kernel(spec, backend, ordinal, kernels), threads)
+
+    @classmethod
+    def _of(cls, opened: Opened, threads: int | None = None) -> Kernel:
+        made = cls.__new__(cls)
+        made._take(opened, threads)
+        return made
+
+    def _take(self, opened: Opened, threads: int | None) -> None:
+        self._opened = opened
+        self._plan: _Plan | None = _plan(opened, threads)
+
+    @property
+    def name(self) -> str:
+        """The kernel's public name."""
+        return self._opened.entry.name
+
+    @property
+    def backend(self) -> str:
+        """``cuda``, ``hip`` or ``cpu``."""
+        return self._opened.backend
+
+    def run(self, *arguments: Any, **unexpected: Any) -> None:
+        """Runs the operation on arrays and returns when the result is there.
+
+        For `map`: ``run(data, params)`` replaces every element of `data`, a contiguous NumPy array of any shape, in place. An empty array
+        is left alone. Device memory is kept on the handle for the next call. `params` is an instance of the params class or its bytes.
+
+        Raises:
+            InvalidArgument: naming the argument, what was expected and what was given.
+            AllocFailed, CopyFailed, LaunchFailed, SyncFailed: the driver's.
+        """
+        plan = self._plan
+        if plan is None or unexpected:
+            raise self._refusal("run", unexpected)
+        plan.run(arguments)
+
+    def launch(self, *arguments: Any, **unexpected: Any) -> None:
+        """Runs the operation on memory of the device and does not wait; see `synchronize`.
+
+        For `map`: ``launch(data, params)`` where `data` is a Buffer, as many elements as it holds; on the CPU also an array.
+
+        Raises:
+            InvalidArgument: naming the argument, what was expected and what was given.
+            LaunchFailed: the driver's.
+        """
+        plan = self._plan
+        if plan is None or unexpected:
+            raise self._refusal("launch", unexpected)
+        plan.launch(arguments)
+
+    def alloc(self, count: int) -> Buffer:
+        """Memory on the device for `count` elements, not cleared.
+
+        Raises:
+            AllocFailed: there is not that much.
+        """
+        plan = self._plan
+        if plan is None:
+            raise self._refusal("alloc", {})
+        return self._opened.context.alloc(byte_count("count", count) * plan.itemsize)
+
+    def synchronize(self) -> None:
+        """Waits for every launch on the device.
+
+        Raises:
+            SyncFailed: an earlier launch failed.
+        """
+        if self._plan is None:
+            raise self._refusal("synchronize", {})
+        self._opened.context.synchronize()
+
+    def close(self) -> None:
+        """Frees the memory kept on the handle; again is no error."""
+        plan, self._plan = self._plan, None
+        if plan is not None:
+            plan.close()
+            self._opened.context.close()
+
+    def _refusal(self, what: str, unexpected: dict[str, Any]) -> InvalidArgument:
+        if self._plan is None:
+            return InvalidArgument(f"{what}: the handle of kernel {self.name!r} is closed")
+        names = ", ".join(unexpected)
+        return InvalidArgument(f"{what} of kernel {self.name!r} takes its arguments by position; got the keyword {names}")
+
+    def __enter__(self) -> Kernel:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        state = f"from {self._opened.source}" if self._plan is not None else "closed"
+        return f"<{type(self).__name__} {self.name!r} on {self.backend}, {state}>"
+
+
+def _plan(opened: Opened, threads: int | None) -> _Plan:
+    entry, kernel, context = opened.entry, opened.kernel, opened.context
+    if entry.kind != "map":
+        raise InternalError(f"kernel {entry.name!r}: the operation {entry.kind!r} has no handle")
+    if isinstance(kernel, CpuKernel):
+        return MapOnCpu(entry, kernel, thread_count(threads))
+    if threads is not None:
+        raise InvalidArgument(f"threads: is for the cpu backend; this handle is on {opened.backend}")
+    assert isinstance(kernel, DeviceKernel) and isinstance(context, DeviceContext)
+    return MapOnDevice(entry, kernel, context.accelerator)
+
+
+def thread_count(threads: int | None) -> int:
+    """The threads to use at most.
+
+    Raises:
+        InvalidArgument: not a number from 1.
+    """
+    if threads is None:
+        return workers.all_cores()
+    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
+        raise InvalidArgument(f"threads: expected an int from 1, got {threads!r}")
+    return threads
+
+
+def byte_count(name: str, value: Any) -> int:
+    """A size as a plain int.
+
+    Raises:
+        InvalidArgument: not an int, or negative.
+    """
+    try:
+        size = operator.index(value)
+    except TypeError:
+        raise InvalidArgument(f"{name}: expected an int, got {value!r}") from None
+    if size < 0:
+        raise InvalidArgument(f"{name}: expected a number that is not negative, got {size}")
+    return size

@@ -1,0 +1,86 @@
+"""From what a caller passes for a scalar or for params to what a launch takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gompute.artifacts.entry import ParamsEntry
+from gompute.errors import InvalidArgument
+from gompute.lang import abi, numeric
+from gompute.lang.params import leaves, params_type
+from gompute.lang.types import SCALARS, ParamsType
+
+__all__ = ["ParamsReader", "scalar_reader"]
+
+_LARGEST_F32 = float.fromhex("0x1.fffffep127")
+
+
+def scalar_reader(name: str, dtype: str) -> Callable[[Any], Any]:
+    """A function from a caller's value to the number to pack: integers are checked for their range, floats round once.
+
+    Raises (the function):
+        InvalidArgument: naming the argument, its type and the value.
+    """
+    kind = SCALARS[dtype]
+    expected = f"{name} ({dtype})"
+
+    def slowly(value: Any) -> Any:
+        bits = int.from_bytes(abi.encode(value, kind, expected), "little")
+        return bits if dtype == "bf16" or kind.kind == "bool" else numeric.from_bits(bits, kind)
+
+    if kind.is_integer:
+        low, high = numeric.limits(kind)
+        return lambda value: value if type(value) is int and low <= value <= high else slowly(value)
+    if dtype == "f64":
+        return lambda value: value if type(value) is float else slowly(value)
+    if dtype == "f32":
+        # Above the largest, packing raises where rounding gives infinity.
+        return lambda value: value if type(value) is float and -_LARGEST_F32 <= value <= _LARGEST_F32 else slowly(value)
+    return slowly
+
+
+class ParamsReader:
+    """From a params instance or packed bytes to the bytes of one kernel's params argument."""
+
+    def __init__(self, name: str, layout: ParamsEntry) -> None:
+        self._name = name
+        self._layout = layout
+        self._fields = tuple((field.path, field.dtype, field.offset, field.count) for field in layout.fields)
+        self._accepted: dict[type, ParamsType] = {}
+        self._no_arrays = all(field.count is None for field in layout.fields)
+
+    def __call__(self, value: Any) -> bytes:
+        """The bytes of `value`.
+
+        Raises:
+            InvalidArgument: it is neither an instance of a class with this layout nor bytes of its size.
+        """
+        if isinstance(value, bytes | bytearray | memoryview):
+            return self._raw(bytes(value))
+        kind = type(value)
+        return abi.pack(value, self._accepted.get(kind) or self._accept(kind))
+
+    def lasting(self, value: Any) -> bool:
+        """Whether `value` has the same bytes for ever: instances are frozen, but a fixed array's value may be a list."""
+        return self._no_arrays and type(value) in self._accepted
+
+    def _raw(self, data: bytes) -> bytes:
+        if len(data) != self._layout.size:
+            raise InvalidArgument(f"{self._name}: expected {self._layout.size} bytes of {self._layout.name}, got {len(data)}")
+        return data
+
+    def _accept(self, kind: type) -> ParamsType:
+        expected = f"{self._name}: expected an instance of {self._layout.name} or {self._layout.size} bytes from g.abi.pack"
+        layout = params_type(kind)
+        if layout is None:
+            raise InvalidArgument(f"{expected}, got {kind.__name__}")
+        given = tuple((path, element.name, offset, count) for path, element, offset, count in leaves(layout))
+        if given != self._fields or layout.size != self._layout.size:
+            raise InvalidArgument(f"{expected}, got {kind.__name__} with the fields {_listed(given)}; wanted are {_listed(self._fields)}")
+        self._accepted[kind] = layout
+        return layout
+
+
+def _listed(fields: tuple[tuple[str, str, int, int | None], ...]) -> str:
+    return ", ".join(f"{path}: {dtype}{'' if count is None else f'[{count}]'}" for path, dtype, _, count in fields)

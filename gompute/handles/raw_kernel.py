@@ -1,0 +1,229 @@
+"""`RawKernel`: any kernel, launched with a grid and its own arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+from gompute.artifacts.entry import ArgumentEntry, KernelEntry
+from gompute.errors import InvalidArgument
+from gompute.handles.arrays import check_array, check_buffer
+from gompute.handles.defaults import Kernels
+from gompute.handles.kernel import byte_count, thread_count
+from gompute.handles.opening import Opened, open_kernel, spec_of
+from gompute.handles.packing import Frame, Packing
+from gompute.handles.parameters import ParamsReader, scalar_reader
+from gompute.runtime.buffer import Buffer
+from gompute.runtime.context import Accelerator, DeviceContext
+from gompute.runtime.cpu import CpuKernel, is_host_buffer
+from gompute.runtime.dim3 import Dim3, Extent
+
+__all__ = ["RawKernel"]
+
+#: Types of grid, block and shared whose values tell whether a launch is like the last one; what can be changed in place does not.
+_PLAIN = frozenset(product((int, tuple, Dim3), (int, tuple, Dim3), (int,)))
+
+
+class RawKernel:
+    """A kernel to launch by hand.
+
+    Args:
+        kernel: the decorated function, which the artifact must agree with, or a name.
+        backend: ``cuda``, ``hip`` or ``cpu``.
+        ordinal: the device's number.
+        kernels: a kernel set or the folder of one; without it the default set.
+        threads: CPU only: the most threads of one launch, all cores when left out.
+
+    Raises: as `Kernel`.
+    """
+
+    def __init__(self, kernel: Any, backend: str, ordinal: int = 0, kernels: Kernels = None, *, threads: int | None = None) -> None:
+        what = kernel if isinstance(kernel, str) else spec_of(kernel, "RawKernel")
+        self._take(open_kernel(what, backend, ordinal, kernels), threads)
+
+    @classmethod
+    def _of(cls, opened: Opened, threads: int | None = None) -> RawKernel:
+        made = cls.__new__(cls)
+        made._take(opened, threads)
+        return made
+
+    def _take(self, opened: Opened, threads: int | None) -> None:
+        entry = opened.entry
+        if threads is not None and opened.backend != "cpu":
+            raise InvalidArgument(f"threads: is for the cpu backend; this handle is on {opened.backend}")
+        self._threads = thread_count(threads)
+        self._opened = opened
+        self._closed = False
+        self._packing = Packing(entry.arguments)
+        self._readers = [self._reader(argument) for argument in entry.arguments]
+        #: The last launch's sizes as they were given, and as they were checked.
+        self._last: tuple[object, tuple[Dim3, Dim3, int]] = (None, (Dim3(1), Dim3(1), 0))
+        # A launch takes a frame and puts it back, so that launches from several threads do not write over each other's arguments.
+        self._frames: list[Frame] = []
+
+    @property
+    def name(self) -> str:
+        """The kernel's public name."""
+        return self._opened.entry.name
+
+    @property
+    def backend(self) -> str:
+        """``cuda``, ``hip`` or ``cpu``."""
+        return self._opened.backend
+
+    def launch(self, grid: Extent, block: Extent, *arguments: Any, shared: int = 0, **unexpected: Any) -> None:
+        """Launches the kernel and does not wait.
+
+        Args:
+            grid: blocks in x, y and z.
+            block: work-items per block in x, y and z. A raw kernel's declared `block_size` is the most: in all where it was declared as one
+                number, in each dimension where as several. A generated kernel's is exact.
+            arguments: as the kernel declares them. A pointer takes a Buffer (on the CPU also a contiguous, writable array), a scalar a
+                number, params an instance of their class or its bytes.
+            shared: bytes of dynamic shared memory per block.
+
+        Raises:
+            InvalidArgument: naming the argument, what was expected and what was given.
+            LaunchFailed: the driver's.
+        """
+        if self._closed:
+            raise self._closed_error("launch")
+        entry, kernel = self._opened.entry, self._opened.kernel
+        if unexpected:
+            raise InvalidArgument(f"{self._head()} by position; got the keyword {', '.join(unexpected)}")
+        if len(arguments) != len(self._readers):
+            raise self._wrong_count(arguments)
+        given, shape = self._last
+        if (type(grid), type(block), type(shared)) not in _PLAIN or (grid, block, shared) != given:
+            shape = self._checked_shape(grid, block, shared)
+        blocks, items, extra = shape
+        values = [read(argument) for read, argument in zip(self._readers, arguments, strict=True)]
+        frame = self._frames.pop() if self._frames else Frame(self._packing)
+        self._packing.pack(frame.storage, 0, *values)
+        if not isinstance(kernel, CpuKernel):
+            kernel.launch_packed(blocks, items, extra, frame.address)
+        elif entry.kind == "kernel":
+            kernel.launch_packed(blocks, items, extra, frame.address, self._threads)
+        else:
+            # The entry point counts elements; a grid that covers fewer works on those alone, as on a GPU.
+            kernel.run_elements(frame.address, min(blocks.x * items.x, values[_length(entry)]), self._threads)
+        self._frames.append(frame)
+
+    def _checked_shape(self, grid: Extent, block: Extent, shared: int) -> tuple[Dim3, Dim3, int]:
+        """The sizes of a launch, allowed and kept for the next one."""
+        shape = Dim3.of(grid, "grid"), Dim3.of(block, "block"), byte_count("shared", shared)
+        _check_block(self._opened.entry, shape[0], shape[1])
+        self._opened.kernel.check(*shape)
+        self._last = (grid, block, shared), shape
+        return shape
+
+    def alloc(self, nbytes: int) -> Buffer:
+        """Memory on the device in bytes, not cleared.
+
+        Raises:
+            AllocFailed: there is not that much.
+        """
+        if self._closed:
+            raise self._closed_error("alloc")
+        return self._opened.context.alloc(byte_count("nbytes", nbytes))
+
+    def synchronize(self) -> None:
+        """Waits for every launch on the device.
+
+        Raises:
+            SyncFailed: an earlier launch failed.
+        """
+        if self._closed:
+            raise self._closed_error("synchronize")
+        self._opened.context.synchronize()
+
+    def close(self) -> None:
+        """Ends the handle; again is no error."""
+        if not self._closed:
+            self._closed = True
+            self._opened.context.close()
+
+    def _reader(self, argument: ArgumentEntry) -> Callable[[Any], Any]:
+        name, dtype = argument.name, argument.dtype
+        if argument.kind == "scalar":
+            return scalar_reader(name, dtype)
+        if argument.kind == "params":
+            params = self._opened.entry.params
+            if params is None or params.name != dtype:
+                raise InvalidArgument(
+                    f"kernel {self.name!r}: its entry does not describe the params {dtype} of {name!r}; build the set again"
+                )
+            return ParamsReader(name, params)
+        context = self._opened.context
+        if isinstance(context, DeviceContext):
+            return _device_reader(name, dtype, context.accelerator)
+        return lambda value: _host_address(name, dtype, value)
+
+    def _head(self) -> str:
+        names = ", ".join(f"{argument.name}: {_declared(argument)}" for argument in self._opened.entry.arguments)
+        return f"launch of kernel {self.name!r} takes ({names})"
+
+    def _wrong_count(self, arguments: tuple[Any, ...]) -> InvalidArgument:
+        expected = self._opened.entry.arguments
+        if len(arguments) < len(expected):
+            missing = ", ".join(argument.name for argument in expected[len(arguments) :])
+            return InvalidArgument(f"{self._head()} after grid and block: {missing} missing")
+        return InvalidArgument(f"{self._head()} after grid and block: got {len(arguments)}, {len(arguments) - len(expected)} too many")
+
+    def _closed_error(self, what: str) -> InvalidArgument:
+        return InvalidArgument(f"{what}: the handle of kernel {self.name!r} is closed")
+
+    def __enter__(self) -> RawKernel:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        state = "closed" if self._closed else f"from {self._opened.source}"
+        return f"<RawKernel {self.name!r} on {self.backend}, {state}>"
+
+
+def _check_block(entry: KernelEntry, grid: Dim3, block: Dim3) -> None:
+    declared = Dim3(*entry.block_size)
+    if entry.kind != "kernel":
+        if block != declared:
+            raise InvalidArgument(f"block: kernel {entry.name!r} was compiled for blocks of exactly {tuple(declared)}, got {tuple(block)}")
+        if grid.y != 1 or grid.z != 1:
+            raise InvalidArgument(f"grid: kernel {entry.name!r} takes a grid in one dimension, got {tuple(grid)}")
+    elif declared.y == 1 and declared.z == 1:
+        if block.product > declared.x:
+            raise InvalidArgument(
+                f"block: kernel {entry.name!r} was compiled for blocks of at most {declared.x} work-items (block_size), got "
+                f"{tuple(block)}, which is {block.product}"
+            )
+    elif any(given > most for given, most in zip(block, declared, strict=True)):
+        raise InvalidArgument(
+            f"block: kernel {entry.name!r} was compiled for blocks of at most {tuple(declared)} (block_size), got {tuple(block)}"
+        )
+
+
+def _device_reader(name: str, dtype: str, accelerator: Accelerator) -> Callable[[Any], int]:
+    def read(value: Any) -> int:
+        if type(value) is Buffer and value.memory is accelerator and value.address is not None:
+            return value.address
+        return check_buffer(name, dtype, value, accelerator).device_addr
+
+    return read
+
+
+def _host_address(name: str, dtype: str, value: Any) -> int:
+    if isinstance(value, Buffer) and is_host_buffer(value):
+        return value.device_addr
+    array = check_array(name, dtype, value, " or a Buffer on cpu")
+    return array.ctypes.data
+
+
+def _length(entry: KernelEntry) -> int:
+    """The place of a generated kernel's element count among its arguments."""
+    return next(place for place, argument in enumerate(entry.arguments) if argument.name == "len")
+
+
+def _declared(argument: ArgumentEntry) -> str:
+    return f"ptr[{argument.dtype}]" if argument.kind == "pointer" else argument.dtype

@@ -1,0 +1,68 @@
+"""The type names of kernels: ``f32``, ``u64``, ``ptr[f32]``, ``fixed[f32, 4]``.
+
+A type checker sees each as the Python type that behaves like it, so that a kernel module passes ``mypy --strict``; at run time they are
+the objects of `gompute.lang.types`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+__all__ = ["bf16", "f16", "f32", "f64", "fixed", "i8", "i16", "i32", "i64", "ptr", "u8", "u16", "u32", "u64"]
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, Generic, TypeAlias, TypeVar
+
+    T = TypeVar("T")
+    N = TypeVar("N")
+
+    i8: TypeAlias = int
+    i16: TypeAlias = int
+    i32: TypeAlias = int
+    i64: TypeAlias = int
+    u8: TypeAlias = int
+    u16: TypeAlias = int
+    u32: TypeAlias = int
+    u64: TypeAlias = int
+    f16: TypeAlias = float
+    bf16: TypeAlias = float
+    f32: TypeAlias = float
+    f64: TypeAlias = float
+    # The length of a fixed array is a number, which no type parameter can be: the element type is lost to the type checker.
+    fixed: TypeAlias = Sequence[Any]
+
+    class ptr(Generic[T]):
+        """A pointer to contiguous elements in global memory: ``data[i]`` reads, ``data[i] = x`` writes."""
+
+        def __getitem__(self, index: int) -> T: ...
+        def __setitem__(self, index: int, value: T) -> None: ...
+
+else:
+    from gompute.errors import CompileError
+    from gompute.lang.types import BF16, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64, FixedArray, PointerType, ScalarType
+
+    i8, i16, i32, i64 = I8, I16, I32, I64
+    u8, u16, u32, u64 = U8, U16, U32, U64
+    f16, bf16, f32, f64 = F16, BF16, F32, F64
+
+    class ptr:
+        """A pointer to contiguous elements in global memory: ``data[i]`` reads, ``data[i] = x`` writes."""
+
+        def __class_getitem__(cls, element):
+            if not isinstance(element, ScalarType):
+                raise CompileError(f"ptr[{element!r}] is no pointer type; write ptr[f32] or another scalar type")
+            return PointerType(element)
+
+    class fixed:
+        """A fixed-length array as a params field: ``weights: fixed[f32, 9]``."""
+
+        def __class_getitem__(cls, item):
+            if not (isinstance(item, tuple) and len(item) == 2):
+                raise CompileError("a fixed array needs an element type and a length; write fixed[f32, 4]")
+            element, length = item
+            if not isinstance(element, ScalarType) or not isinstance(length, int) or isinstance(length, bool) or length < 1:
+                raise CompileError(
+                    f"fixed[{element!r}, {length!r}] is no array type; write fixed[f32, 4]: a scalar type and a length from 1"
+                )
+            return FixedArray(element, length)

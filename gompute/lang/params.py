@@ -1,0 +1,164 @@
+"""``@g.params``: a struct of plain values that crosses to the device by value.
+
+The layout follows the C rules on host and device alike, so that it never depends on a compiler's mood. What cannot cross by value
+(pointers, strings, containers, anything without a fixed width) is refused by the full path of the field.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import inspect
+from collections.abc import Iterator
+from typing import Any, TypeVar, dataclass_transform
+
+from gompute.errors import CompileError
+from gompute.lang.types import BOOL, I32, I64, U64, FixedArray, ParamsField, ParamsType, PointerType, ScalarType
+
+__all__ = ["FieldFault", "ParamsRejected", "leaves", "params", "params_type"]
+
+C = TypeVar("C", bound=type)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class FieldFault:
+    """Why one field cannot be in a params struct: its full path, the reason, and what to write."""
+
+    path: str
+    reason: str
+    fix: str
+
+
+class ParamsRejected(CompileError):
+    """A params class with fields that cannot cross by value; `faults` holds them all."""
+
+    def __init__(self, owner: str, faults: tuple[FieldFault, ...]) -> None:
+        super().__init__("\n".join(f"{fault.path}: {fault.reason}; {fault.fix}" for fault in faults))
+        self.owner = owner
+        self.faults = faults
+
+    def within(self, path: str, owner: str) -> ParamsRejected:
+        """The same faults seen from a struct that holds this one under the field `path`."""
+        return ParamsRejected(
+            owner, tuple(dataclasses.replace(fault, path=path + fault.path.removeprefix(self.owner)) for fault in self.faults)
+        )
+
+
+class _Layout:
+    """Computes the layout on first use: only then can every annotation be resolved, and a bad field is reported with all others."""
+
+    def __init__(self) -> None:
+        self._type: ParamsType | None = None
+
+    def __get__(self, instance: object, owner: type) -> ParamsType:
+        if self._type is None:
+            self._type = _layout(owner)
+        return self._type
+
+
+@dataclass_transform(frozen_default=True)
+def params(cls: C) -> C:
+    """Make a class of annotated fields a params struct.
+
+    Fields: any scalar type, ``bool`` (stored in a byte), an `enum.IntEnum`, ``fixed[f32, 4]`` and other params classes. Instances are
+    immutable and take their values by position or keyword; defaults work as in a dataclass.
+    """
+    if not isinstance(cls, type):
+        raise CompileError(f"@params decorates a class, not {cls!r}; write @params above 'class Params:'")
+    cls.__gompute_params__ = _Layout()  # type: ignore[attr-defined]
+    dataclasses.dataclass(frozen=True)(cls)  # decorates in place: without slots it makes no new class
+    return cls
+
+
+def params_type(annotation: object) -> ParamsType | None:
+    """The layout of a params class, or None when `annotation` is none. Raises `ParamsRejected` when it has fields that cannot cross."""
+    if isinstance(annotation, type) and "__gompute_params__" in vars(annotation):
+        layout: ParamsType = annotation.__gompute_params__  # type: ignore[attr-defined]
+        return layout
+    return None
+
+
+def leaves(layout: ParamsType, prefix: str = "", base: int = 0) -> Iterator[tuple[str, ScalarType, int, int | None]]:
+    """Each scalar or fixed array of a struct in order of offset: dotted path, element type, offset in bytes, length or None."""
+    for field in layout.fields:
+        if isinstance(field.type, ParamsType):
+            yield from leaves(field.type, f"{prefix}{field.name}.", base + field.offset)
+        else:
+            yield f"{prefix}{field.name}", field.type, base + field.offset, field.count
+
+
+def _layout(cls: type) -> ParamsType:
+    try:
+        annotations = inspect.get_annotations(cls, eval_str=True)
+    except Exception as error:
+        raise CompileError(f"{cls.__name__}: a field's annotation cannot be resolved: {error}") from error
+    fields: list[ParamsField] = []
+    faults: list[FieldFault] = []
+    offset, align = 0, 1
+    for name, annotation in annotations.items():
+        path = f"{cls.__name__}.{name}"
+        try:
+            found = _field(annotation)
+        except ParamsRejected as inner:
+            faults.extend(inner.within(path, cls.__name__).faults)
+            continue
+        if found is None:
+            faults.append(FieldFault(path, *_refusal(annotation)))
+            continue
+        kind, count, python_type = found
+        field_align = kind.align if isinstance(kind, ParamsType) else kind.size
+        offset = -(-offset // field_align) * field_align
+        fields.append(ParamsField(name, kind, offset, count, python_type))
+        offset += kind.size * (1 if count is None else count)
+        align = max(align, field_align)
+    if not annotations:
+        faults.append(FieldFault(cls.__name__, "a params struct needs a field", "write a line like 'scale: f32'"))
+    if faults:
+        raise ParamsRejected(cls.__name__, tuple(faults))
+    return ParamsType(cls.__name__, tuple(fields), -(-offset // align) * align, align)
+
+
+def _field(annotation: object) -> tuple[ScalarType | ParamsType, int | None, type | None] | None:
+    if isinstance(annotation, ScalarType):
+        return annotation, None, None
+    if annotation is bool:
+        return BOOL, None, None
+    if isinstance(annotation, FixedArray):
+        return annotation.element, annotation.length, None
+    if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
+        storage = enum_type(annotation)
+        return None if storage is None else (storage, None, annotation)
+    nested = params_type(annotation)
+    return None if nested is None or not isinstance(annotation, type) else (nested, None, annotation)
+
+
+def enum_type(enumeration: type[enum.Enum]) -> ScalarType | None:
+    """How an enumeration is stored: i32 where its values fit, else i64 or u64; None when a value is no integer."""
+    values = [member.value for member in enumeration]
+    if not values or not all(isinstance(value, int) for value in values):
+        return None
+    low, high = min(values), max(values)
+    for storage, lowest, highest in ((I32, -(2**31), 2**31 - 1), (I64, -(2**63), 2**63 - 1), (U64, 0, 2**64 - 1)):
+        if lowest <= low and high <= highest:
+            return storage
+    return None
+
+
+def _refusal(annotation: Any) -> tuple[str, str]:
+    """Reason and fix for a field type that cannot cross by value."""
+    name = annotation.__name__ if isinstance(annotation, type) else str(annotation)
+    if annotation is int:
+        return "'int' has no fixed width", "write i32 or i64"
+    if annotation is float:
+        return "'float' has no fixed width", "write f32 or f64"
+    if isinstance(annotation, PointerType):
+        return f"a pointer ({annotation}) cannot be in params", "pass it as an argument of a raw kernel"
+    if annotation is str or annotation is bytes:
+        return f"text ({name}) cannot cross to the device", "use an IntEnum for a choice, or fixed[u8, N] for bytes"
+    if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
+        return f"the values of {name} are not all integers that fit 64 bits", "derive it from enum.IntEnum"
+    if getattr(annotation, "__origin__", annotation) in (list, tuple, set, dict):
+        return f"a container ({name}) has no fixed size", "write fixed[f32, N]"
+    if type(None) in getattr(annotation, "__args__", ()):
+        return f"an optional value ({name}) cannot cross by value", "add a bool field that says whether it is set"
+    return f"{name} cannot cross by value", "use scalars, bool, IntEnum, fixed[f32, N] or another @params class"

@@ -1,0 +1,268 @@
+"""The CPU backend: shared objects made ahead of time, called in this process on host memory."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import threading
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy
+
+from gompute.errors import AllocFailed, InvalidArgument, KernelNotFound, ModuleLoadFailed, NoDevice
+from gompute.runtime import workers
+from gompute.runtime.buffer import Buffer
+from gompute.runtime.dim3 import MAX_BLOCKS, Dim3
+from gompute.runtime.processor import host_device
+from gompute.targets.device import Device
+
+__all__ = ["Context", "CpuKernel", "CpuModule", "LaunchShape", "is_host_buffer"]
+
+#: What vector code likes best, and a cache line.
+_ALIGNMENT = 64
+_EVERYTHING = 2**64 - 1
+
+# Work-items below which a second thread costs more than it brings. A generated kernel's item is a few operations; a raw one's is unknown.
+_ELEMENT_GRAIN = 1 << 16
+_ITEM_GRAIN = 1 << 12
+
+
+class LaunchShape(ctypes.Structure):
+    """What a raw kernel's entry point is told of the launch."""
+
+    _fields_ = (("grid", ctypes.c_uint64 * 3), ("block", ctypes.c_uint64 * 3), ("shared", ctypes.c_uint64))
+
+
+class _HostMemory:
+    """Host memory behind buffers, kept by address until it is released."""
+
+    backend = "cpu"
+    ordinal = 0
+
+    def __init__(self) -> None:
+        self._blocks: dict[int, numpy.ndarray[Any, Any]] = {}
+
+    def allocate(self, size: int) -> Buffer:
+        if size < 0:
+            raise InvalidArgument(f"size: expected a number of bytes that is not negative, got {size}")
+        if size == 0:
+            return Buffer(self, 0, 0)
+        try:
+            block = numpy.empty(size + _ALIGNMENT, numpy.uint8)
+        except MemoryError as error:
+            raise AllocFailed(f"cpu: cannot allocate {size} bytes: {error}") from error
+        address = -(-block.ctypes.data // _ALIGNMENT) * _ALIGNMENT
+        self._blocks[address] = block
+        return Buffer(self, address, size)
+
+    def release(self, address: int) -> None:
+        self._blocks.pop(address, None)
+
+    def copy_in(self, target: int, source: int, size: int) -> None:
+        ctypes.memmove(target, source, size)
+
+    def copy_out(self, target: int, source: int, size: int) -> None:
+        ctypes.memmove(target, source, size)
+
+    def check_alive(self) -> None:
+        """Host memory lasts as long as its buffer."""
+
+
+_memory = _HostMemory()
+
+
+def is_host_buffer(buffer: Buffer) -> bool:
+    """Whether a buffer is the CPU backend's."""
+    return buffer.memory is _memory
+
+
+class CpuKernel:
+    """A kernel's entry point ``(arguments, launch, begin, end)``: see `everything`, `run_elements` and `launch_packed`."""
+
+    def __init__(self, library: ctypes.CDLL, symbol: str) -> None:
+        self.symbol = symbol
+        self._library = library
+        entry = library[symbol]
+        entry.restype = None
+        entry.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64)
+        self._entry = entry
+        # Without argtypes a call takes ready-made C values as they are, which is the fastest way in for a small array.
+        self._bare = library[symbol]
+        self._bare.restype = None
+        self._nothing, self._zero, self._end = ctypes.c_void_p(None), ctypes.c_uint64(0), ctypes.c_uint64(_EVERYTHING)
+
+    def everything(self, arguments: int) -> Callable[[], None]:
+        """A call that runs a generated kernel over all its elements in the calling thread, with the arguments that lie there by then."""
+        return partial(self._bare, ctypes.c_void_p(arguments), self._nothing, self._zero, self._end)
+
+    @staticmethod
+    def elements_of_one_thread(threads: int) -> int:
+        """Below this many elements `run_elements` uses the calling thread alone."""
+        return 2 * _ELEMENT_GRAIN if threads > 1 else _EVERYTHING
+
+    def run_elements(self, arguments: int, count: int, threads: int) -> None:
+        """Runs a generated kernel over `count` elements in up to `threads` threads, and returns when it is done.
+
+        Args:
+            arguments: address of an array of pointers, one to each argument's bytes.
+        """
+        parts = workers.split(count, threads, _ELEMENT_GRAIN)
+        entry = self._entry
+        if len(parts) == 1:
+            entry(arguments, None, 0, count)
+        else:
+            workers.run_split(parts, lambda begin, end: entry(arguments, None, begin, end))
+
+    def check(self, grid: Dim3, block: Dim3, shared: int = 0) -> None:
+        """Refuses a grid that no backend takes.
+
+        Raises:
+            InvalidArgument: naming the limit and the value.
+        """
+        for axis, blocks in zip("xyz", grid, strict=True):
+            if blocks > MAX_BLOCKS:
+                raise InvalidArgument(f"grid: {blocks} blocks in {axis}; cpu takes at most {MAX_BLOCKS}")
+        if shared < 0:
+            raise InvalidArgument(f"shared: {shared} bytes; expected a number that is not negative")
+
+    def launch_packed(self, grid: Dim3, block: Dim3, shared: int, arguments: int, threads: int = 1) -> None:
+        """Runs every block of a raw kernel, and returns when all are done."""
+        shape = LaunchShape(tuple(grid), tuple(block), shared)
+        where = ctypes.addressof(shape)
+        parts = workers.split(grid.product, threads, max(1, _ITEM_GRAIN // block.product), 1)
+        entry = self._entry
+        if len(parts) == 1:
+            entry(arguments, where, 0, grid.product)
+        else:
+            workers.run_split(parts, lambda begin, end: entry(arguments, where, begin, end))
+
+
+class CpuModule:
+    """A loaded shared object; it stays loaded until the process ends."""
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self._library = library
+        self._kernels: dict[str, CpuKernel] = {}
+
+    def get_kernel(self, symbol: str) -> CpuKernel:
+        """The kernel of that symbol.
+
+        Raises:
+            KernelNotFound: the shared object has none.
+        """
+        kernel = self._kernels.get(symbol)
+        if kernel is None:
+            try:
+                kernel = self._kernels[symbol] = CpuKernel(self._library, symbol)
+            except AttributeError:
+                raise KernelNotFound(f"cpu: the shared object has no kernel {symbol}") from None
+        return kernel
+
+
+class _Modules:
+    """Every shared object that this process has loaded, by sha256."""
+
+    def __init__(self) -> None:
+        self._loaded: dict[str, CpuModule] = {}
+        self._renew_lock()
+        # Another thread may have held it at the fork, and that thread is not in the child to let it go.
+        os.register_at_fork(after_in_child=self._renew_lock)
+
+    def _renew_lock(self) -> None:
+        self._lock = threading.Lock()
+
+    def get(self, image: bytes) -> CpuModule:
+        key = hashlib.sha256(image).hexdigest()
+        with self._lock:
+            module = self._loaded.get(key)
+            if module is None:
+                module = self._loaded[key] = CpuModule(_load(image, len(self._loaded)))
+            return module
+
+
+_modules = _Modules()
+
+
+class Context:
+    """The host's processor in the shape of a device; `ordinal` is 0."""
+
+    backend = "cpu"
+
+    def __init__(self, ordinal: int = 0) -> None:
+        if ordinal != 0:
+            raise NoDevice(f"cpu: no device {ordinal}; there is one, number 0")
+        self.ordinal = ordinal
+        self._closed = False
+
+    @property
+    def device(self) -> Device:
+        """What the processor is, for choosing code."""
+        return host_device()
+
+    @property
+    def arch(self) -> str:
+        """The machine: ``x86_64``, ``aarch64``."""
+        return self.device.arch
+
+    def alloc(self, nbytes: int) -> Buffer:
+        """Host memory, aligned to 64 bytes, not cleared."""
+        self._check_open()
+        return _memory.allocate(nbytes)
+
+    def load_module(self, image: bytes) -> CpuModule:
+        """Loads a shared object; the same bytes are loaded once per process.
+
+        Raises:
+            ModuleLoadFailed: the system's loader refuses it.
+        """
+        self._check_open()
+        return _modules.get(image)
+
+    def synchronize(self) -> None:
+        """Nothing to wait for: a launch on the CPU is done when it returns."""
+        self._check_open()
+
+    def memory_info(self) -> tuple[int, int]:
+        """Free and total bytes of the machine."""
+        page = os.sysconf("SC_PAGE_SIZE")
+        return os.sysconf("SC_AVPHYS_PAGES") * page, os.sysconf("SC_PHYS_PAGES") * page
+
+    def close(self) -> None:
+        """Ends this view; again is no error."""
+        self._closed = True
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise InvalidArgument("this cpu context is closed")
+
+    def __enter__(self) -> Context:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _load(image: bytes, number: int) -> ctypes.CDLL:
+    """Loads a shared object from memory, so that the bytes that were verified are those that run."""
+    file = os.memfd_create("gompute-kernels")
+    try:
+        with open(file, "wb", closefd=False) as memory:
+            memory.write(image)
+        try:
+            return ctypes.CDLL(_unique_path(file, number), mode=os.RTLD_NOW | os.RTLD_LOCAL)
+        except OSError as error:
+            raise ModuleLoadFailed(f"cpu: the system's loader refuses the shared object: {error}") from error
+    finally:
+        os.close(file)
+
+
+def _unique_path(file: int, number: int) -> str:
+    """A spelling of /proc/self/fd/N that was not used before.
+
+    The loader takes a library whose path it has seen for the one it has already loaded, and the numbers of closed files come back: the
+    binary digits of `number`, as ``/`` and ``./``, tell the paths apart without leaving the file open.
+    """
+    return f"/proc/self/fd/{''.join('./' if digit == '1' else '/' for digit in f'{number:b}')}{file}"

@@ -1,0 +1,68 @@
+"""The index: its bytes, and back."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+from gompute.artifacts.index import Index, decode_index, encode_index
+from gompute.artifacts.kernel_set import KernelSet
+from gompute.artifacts.name_table import kernel_from_json, kernel_to_json
+from gompute.lang.abi import fingerprint
+from tests.artifacts.samples import GENERATOR, kernel, raw_kernel, sample_units, write_sample
+
+
+def test_shape(tmp_path: Path) -> None:
+    document = json.loads((write_sample(tmp_path / "set") / "index.json").read_text())
+    assert document["format"] == 1
+    assert document["generator"] == GENERATOR
+    unit = document["roots"]["image"]["sm_89"]
+    assert unit["toolchain"] == {"llvm": "22.1.0", "llvmlite": "0.50.0", "ptxas": "13.5.37"}
+    assert unit["blobs"]["ptx"]["file"] == "image.sm_89.ptx"
+    assert unit["blobs"]["ptx"]["ptx_version"] == "7.8"
+    assert unit["blobs"]["ptx"]["length"] == 48
+    assert unit["blobs"]["cubin"]["ptxas_version"] == "13.5.37"
+    blob = document["roots"]["image"]["gfx90a:xnack+"]["blobs"]["hsaco"]
+    digest = hashlib.sha256(b"image gfx90a:xnack+ hsaco\n" * 3).hexdigest()
+    assert blob == {"code_object_version": "5", "file": "image.gfx90a-xnack-on.hsaco", "length": 78, "sha256": digest}
+    assert "ptx_version" not in document["roots"]["image"]["x86-64-v3"]["blobs"]["so"]
+    assert unit["kernels"]["scale"]["resources"] == {"registers": 12, "shared": 0}
+    assert unit["kernels"]["blur"]["block_size"] == [64, 2, 1]
+    assert unit["kernels"]["blur"]["params"] is None
+
+
+def test_bytes_do_not_depend_on_the_order_of_units(tmp_path: Path) -> None:
+    first = write_sample(tmp_path / "a", sample_units())
+    second = write_sample(tmp_path / "b", sample_units()[::-1])
+    assert (first / "index.json").read_bytes() == (second / "index.json").read_bytes()
+
+
+def test_bytes_are_ascii_sorted_and_end_in_a_newline(tmp_path: Path) -> None:
+    data = (write_sample(tmp_path / "set") / "index.json").read_bytes()
+    assert data.isascii()
+    assert data == json.dumps(json.loads(data), indent=1, sort_keys=True).encode() + b"\n"
+    assert str(tmp_path).encode() not in data
+
+
+def test_decoding_is_the_inverse_of_encoding(tmp_path: Path) -> None:
+    index = KernelSet.open(write_sample(tmp_path / "set")).index
+    assert decode_index(encode_index(index), "x") == index
+    assert index.roots == ("image", "sort")
+    assert [target.name for target in index.targets] == ["sm_80", "sm_89", "gfx90a:xnack+", "gfx11-generic", "x86-64-v3"]
+    assert [unit.root for unit in index.units] == ["image"] * 5 + ["sort"]
+    assert index.owners() == {"scale": "image", "blur": "image", "sort_step": "sort"}
+
+
+def test_an_empty_set_is_a_set() -> None:
+    assert decode_index(encode_index(Index({"gompute": "1"}, ())), "x").units == ()
+
+
+def test_an_entry_survives_json() -> None:
+    for entry in (kernel("scale"), raw_kernel("blur")):
+        assert kernel_from_json(json.loads(json.dumps(kernel_to_json(entry)))) == entry
+
+
+def test_the_fingerprint_is_the_languages() -> None:
+    # The reader computes it itself; see gompute/artifacts/name_table.py.
+    assert kernel("scale").fingerprint == fingerprint(kernel("scale").signature)

@@ -1,0 +1,211 @@
+"""The engine against a scripted worker: how units start, end and die."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from gompute.build.engine import Quiet, run_jobs
+from gompute.build.job import CompileJob, Job
+from gompute.build.outcome import Compiled, Failed, Outcome
+from gompute.build.roots import KernelRoot
+from gompute.build.zygote import Zygote, ZygoteCommand
+from gompute.errors import BackendUnavailable, CompileError, InternalError
+from gompute.targets import parse_target
+
+SM_89 = parse_target("sm_89")
+V3 = parse_target("x86-64-v3")
+MakeRoot = Callable[[str, str], KernelRoot]
+
+
+def _run(zygote: Zygote, roots: Sequence[KernelRoot], limit: int = 2) -> list[Outcome]:
+    return run_jobs([CompileJob(root, target) for root in roots for target in (SM_89, V3)], zygote, limit=limit, reporter=Quiet())
+
+
+def _failed(outcome: Outcome) -> Failed:
+    assert isinstance(outcome, Failed)
+    return outcome
+
+
+def test_outcomes_come_in_the_order_of_the_jobs(scripted: Zygote, root: MakeRoot) -> None:
+    outcomes = _run(scripted, [root(name, "compile") for name in "cab"], limit=4)
+    assert [(outcome.job.root_name, outcome.job.target.name) for outcome in outcomes] == [
+        (name, target) for name in "cab" for target in ("sm_89", "x86-64-v3")
+    ]
+    for outcome in outcomes:
+        assert isinstance(outcome, Compiled)
+        assert outcome.blobs[0].data == f"{outcome.job.target.name}\n# compile\n".encode()
+        assert [kernel.name for kernel in outcome.kernels] == [f"{outcome.job.root_name}_kernel"]
+
+
+def test_a_blob_larger_than_any_pipe_arrives_whole(scripted: Zygote, root: MakeRoot) -> None:
+    big, _ = _run(scripted, [root("big", "compile 3000000")])
+    assert isinstance(big, Compiled)
+    assert len(big.blobs[0].data) == 3000000 + len(b"sm_89\n# compile 3000000\n")
+
+
+def test_an_abort_names_kernel_root_target_and_llvms_words_and_stops_no_other_unit(scripted: Zygote, root: MakeRoot) -> None:
+    outcomes = _run(scripted, [root("good", "compile"), root("bad", "abort scale_relu"), root("more", "compile")])
+    assert [type(outcome) for outcome in outcomes] == [Compiled, Compiled, Failed, Failed, Compiled, Compiled]
+    failed = _failed(outcomes[2])
+    assert failed.kernels == ("scale_relu",)
+    assert not failed.internal
+    assert failed.message.startswith(
+        "kernel scale_relu, root bad, target sm_89: LLVM gave up and its process was ended by signal 6 (SIGABRT)"
+    )
+    assert "    LLVM ERROR: words of LLVM\n" in failed.message
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        ("abort one two", "one of the kernels one, two, root r, target sm_89: LLVM gave up"),
+        ("kill", "was ended by signal 9 (SIGKILL). It printed:\n    (nothing)\n"),
+        ("exit", "root r, target sm_89: the worker that imports and checks the module ended with status 3 and gave no answer"),
+        ("raise", "RuntimeError: not caught in the worker"),
+        ("refuse", "r.py:1:1: refused"),
+    ],
+)
+def test_how_a_unit_ended_is_said(scripted: Zygote, root: MakeRoot, script: str, words: str) -> None:
+    failed = _failed(_run(scripted, [root("r", script)])[0])
+    assert words in failed.message
+    assert not failed.internal
+
+
+def test_a_bug_in_the_compiler_is_told_apart_from_a_refusal(scripted: Zygote, root: MakeRoot) -> None:
+    failed = _failed(_run(scripted, [root("r", "bug")])[0])
+    assert failed.internal
+    assert "root r, target sm_89: a bug in gompute" in failed.message
+
+
+def test_an_answer_that_lacks_something_is_our_bug(scripted: Zygote, root: MakeRoot) -> None:
+    with pytest.raises(InternalError, match="root r, target sm_89: a worker's answer cannot be read"):
+        _run(scripted, [root("r", "silent")])
+
+
+def test_what_a_module_prints_is_kept_apart_from_the_answer(scripted: Zygote, root: MakeRoot) -> None:
+    outcome = _run(scripted, [root("r", "print")])[0]
+    assert isinstance(outcome, Compiled)
+    assert sorted(outcome.said.split("\n")) == ["", "a word on stderr", "a word on stdout"]
+
+
+def test_units_see_an_empty_environment_a_pinned_hash_and_a_process_of_their_own(root: MakeRoot, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+    for seed in ("1", "2"):
+        monkeypatch.setenv("PYTHONHASHSEED", seed)
+        with Zygote.start(ZygoteCommand("scripted_worker", (Path(__file__).parent / "workers",))) as zygote:
+            for outcome in _run(zygote, [root("r", "environment")]):
+                assert isinstance(outcome, Compiled)
+                seen.append(eval(outcome.blobs[0].data.decode().split("\n", 1)[1]))
+    environment, randomised, salted, no_user_site, current_folder, _ = zip(*seen, strict=True)
+    assert set(map(tuple, environment)) == {()}
+    assert set(randomised) == {0}
+    assert len(set(salted)) == 1
+    assert set(no_user_site) == {1}
+    assert set(current_folder) == {False}
+    assert len({pid for *_, pid in seen}) == len(seen)
+
+
+def test_no_more_units_than_allowed_are_at_work(scripted: Zygote, root: MakeRoot) -> None:
+    class Counter(Quiet):
+        now = most = 0
+
+        def started(self, job: Job) -> None:
+            self.now += 1
+            self.most = max(self.most, self.now)
+
+        def finished(self, outcome: Outcome) -> None:
+            self.now -= 1
+
+    counter = Counter()
+    run_jobs([CompileJob(root(name, "compile"), SM_89) for name in "abcdef"], scripted, limit=3, reporter=counter)
+    assert (counter.now, counter.most) == (0, 3)
+
+
+def _wait_for(path: Path) -> int:
+    until = time.monotonic() + 10
+    while time.monotonic() < until:
+        if path.exists() and path.read_text():
+            return int(path.read_text())
+        time.sleep(0.01)
+    raise AssertionError(f"{path} did not appear")
+
+
+def _gone(pid: int) -> bool:
+    until = time.monotonic() + 10
+    while time.monotonic() < until:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def test_closing_the_zygote_ends_its_units(scripted: Zygote, root: MakeRoot) -> None:
+    hanging = root("hanging", "hang")
+    scripted.send({"order": "unit", "unit": 0, **CompileJob(hanging, SM_89).order()})
+    pid = _wait_for(hanging.source.with_suffix(".pid"))
+    scripted.close()
+    assert _gone(pid)
+
+
+def test_units_end_with_a_zygote_that_is_killed_and_the_build_says_so(scripted: Zygote, root: MakeRoot) -> None:
+    hanging = root("hanging", "hang")
+
+    class Killer(Quiet):
+        pid = 0
+
+        def waiting(self) -> None:
+            if not self.pid:
+                self.pid = _wait_for(hanging.source.with_suffix(".pid"))
+                os.kill(scripted.pid, signal.SIGKILL)
+
+    killer = Killer()
+    with pytest.raises(CompileError, match=r"was killed by signal 9, with these units at work: hanging for sm_89"):
+        run_jobs([CompileJob(hanging, SM_89)], scripted, limit=1, reporter=killer)
+    assert _gone(killer.pid)
+
+
+def test_a_killed_unit_holds_up_no_other(scripted: Zygote, root: MakeRoot) -> None:
+    hanging = root("hanging", "hang")
+
+    class Killer(Quiet):
+        def waiting(self) -> None:
+            os.kill(_wait_for(hanging.source.with_suffix(".pid")), signal.SIGKILL)
+
+    outcomes = run_jobs([CompileJob(hanging, SM_89), CompileJob(root("good", "compile"), SM_89)], scripted, limit=1, reporter=Killer())
+    assert (
+        "kernel hanging_kernel, root hanging, target sm_89: the process that generates code was ended by signal 9"
+        in _failed(outcomes[0]).message
+    )
+    assert isinstance(outcomes[1], Compiled)
+
+
+def test_a_guarded_folder_goes_with_the_caller_and_a_released_one_stays(tmp_path: Path) -> None:
+    for released in (False, True):
+        folder = tmp_path / f"staging-{released}"
+        folder.mkdir()
+        (folder / "half").write_text("written")
+        with Zygote.start(ZygoteCommand("scripted_worker", (Path(__file__).parent / "workers",))) as zygote:
+            zygote.guard(folder)
+            if released:
+                zygote.release()
+        assert folder.exists() is released
+
+
+def test_a_missing_compiler_package_is_named_with_the_fix() -> None:
+    with (
+        Zygote.start(ZygoteCommand("llvmlite_that_is_not_there")) as zygote,
+        pytest.raises(InternalError, match="llvmlite_that_is_not_there"),
+    ):
+        zygote.receive(10)
+    wanted = r"needs the package ziglang, which is not installed.\n  .*gompute\[compiler\]"
+    command = ZygoteCommand("needs_ziglang", (Path(__file__).parent / "workers",))
+    with Zygote.start(command) as zygote, pytest.raises(BackendUnavailable, match=wanted):
+        zygote.receive(10)

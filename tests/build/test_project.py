@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gompute.build.project import find_project, read_project
+from gompute.errors import CompileError, UnknownTarget
+from gompute.targets import parse_target
+
+
+def _project(folder: Path, text: str) -> Path:
+    for name in ("a.py", "b.py"):
+        (folder / name).write_text("")
+    file = folder / "pyproject.toml"
+    file.write_text(text)
+    return file
+
+
+def test_roots_and_targets_are_read_with_absolute_paths(tmp_path: Path) -> None:
+    project = read_project(
+        _project(
+            tmp_path,
+            """
+            [tool.gompute]
+            targets = ["gfx90a:xnack+", "sm_89"]
+            [tool.gompute.roots.two]
+            source = "b.py"
+            imports = { cuda = ["a.py"] }
+            [tool.gompute.roots.one]
+            source = "a.py"
+            [tool.gompute.roots.three]
+            source = "a.py"
+            imports = ["b.py"]
+            """,
+        )
+    )
+    assert project is not None
+    assert [target.name for target in project.targets] == ["gfx90a:xnack+", "sm_89"]
+    one, three, two = project.roots
+    assert (one.name, one.source) == ("one", tmp_path / "a.py")
+    sm_89, v3 = parse_target("sm_89"), parse_target("x86-64-v3")
+    assert one.imports_for(sm_89) == ()
+    assert (two.imports_for(sm_89), two.imports_for(v3)) == ((tmp_path / "a.py",), ())
+    assert three.imports_for(v3) == (tmp_path / "b.py",)
+
+
+def test_a_pyproject_without_the_table_is_passed_over(tmp_path: Path) -> None:
+    inner = tmp_path / "inner" / "folder"
+    inner.mkdir(parents=True)
+    (tmp_path / "inner" / "pyproject.toml").write_text("[project]\nname = 'x'\n")
+    _project(tmp_path, "[tool.gompute]\ntargets = ['sm_80']\n")
+    found = find_project(inner)
+    assert found is not None
+    assert found.file == tmp_path / "pyproject.toml"
+    assert read_project(tmp_path / "inner" / "pyproject.toml") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[tool.gompute\n", "cannot be read"),
+        ("[tool]\ngompute = 3\n", r"\[tool.gompute\]: a table is wanted, got 3"),
+        ("[tool.gompute]\ntarget = ['sm_89']\n", r"\[tool.gompute\]: unknown key 'target'. Did you mean 'targets'"),
+        ("[tool.gompute]\nzzz = 1\n", "unknown key 'zzz'.\n  Known keys: roots, targets."),
+        ("[tool.gompute]\ntargets = 'sm_89'\n", "targets: a list of strings is wanted, got 'sm_89'"),
+        ("[tool.gompute]\ntargets = [89]\n", "a list of strings is wanted"),
+        ("[tool.gompute.roots.a]\n", r"\[tool.gompute.roots.a\]: a root needs its source.\n  Add the line: source ="),
+        ("[tool.gompute.roots.a]\nsource = 'c.py'\n", "source 'c.py': there is no such file"),
+        ("[tool.gompute.roots.a]\nsource = '.'\n", "it is a folder"),
+        ("[tool.gompute.roots.a]\nsource = 'a.py'\nsources = 1\n", "unknown key 'sources'. Did you mean 'source'"),
+        ("[tool.gompute.roots.a]\nsource = 'a.py'\nimports = ['c.py']\n", r"imports: .*c.py does not exist"),
+        ("[tool.gompute.roots.a]\nsource = 'a.py'\nimports = { rocm = [] }\n", "imports: unknown key 'rocm'"),
+        ("[tool.gompute.roots.'a-b']\nsource = 'a.py'\n", "'a-b' cannot name a kernel root"),
+        ("[tool.gompute]\nroots = ['a.py']\n", "roots: a table is wanted"),
+    ],
+)
+def test_a_wrong_declaration_names_the_key_and_the_fix(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(CompileError, match=words):
+        read_project(_project(tmp_path, text))
+
+
+def test_an_unknown_target_is_refused_with_near_names(tmp_path: Path) -> None:
+    with pytest.raises(UnknownTarget, match="sm_89"):
+        read_project(_project(tmp_path, "[tool.gompute]\ntargets = ['sm_98']\n"))

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gompute.build.wire import Decoder, Message, WireError, encode
+
+
+@given(
+    st.lists(st.tuples(st.dictionaries(st.text(), st.integers() | st.text()), st.lists(st.binary(max_size=50), max_size=3)), max_size=4),
+    st.integers(1, 17),
+)
+def test_messages_survive_any_split_of_the_stream(messages: list[tuple[dict[str, object], list[bytes]]], step: int) -> None:
+    messages = [({key: value for key, value in body.items() if key != "blobs"}, blobs) for body, blobs in messages]
+    stream = b"".join(encode(body, blobs) for body, blobs in messages)
+    decoder = Decoder()
+    seen = [message for at in range(0, len(stream), step) for message in decoder.feed(stream[at : at + step])]
+    assert seen == [Message(body, tuple(blobs)) for body, blobs in messages]
+    assert decoder.between_messages
+
+
+def test_a_stream_cut_short_is_not_between_messages() -> None:
+    decoder = Decoder()
+    assert list(decoder.feed(encode({"a": 1}, [b"four"])[:-1])) == []
+    assert not decoder.between_messages
+
+
+def _raw(text: str) -> bytes:
+    return len(text).to_bytes(8, "big") + text.encode()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\xff" * 8,
+        _raw("not json"),
+        _raw("[1]"),
+        _raw("{}"),
+        _raw(json.dumps({"blobs": [-1]})),
+        _raw(json.dumps({"blobs": [True]})),
+        _raw(json.dumps({"blobs": "3"})),
+        _raw(json.dumps({"blobs": [1 << 60]})),
+        _raw("[" * 100000),
+    ],
+)
+def test_what_is_no_message_is_refused(data: bytes) -> None:
+    with pytest.raises(WireError):
+        list(Decoder().feed(data))

@@ -1,0 +1,76 @@
+"""A worker that does what the root's file says in its first line, so that a test can have a unit crash, hang or lie without a compiler.
+
+A blob's bytes are the root's own, with the target's name in front.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+BLOBS = {"sm": {"kind": "ptx", "version": "7.8"}, "gf": {"kind": "hsaco", "version": "5"}, "x8": {"kind": "so", "version": None}}
+
+
+def compile_unit(order, report):
+    text = Path(order["source"]).read_text()
+    action, *words = text.split("\n", 1)[0].lstrip("# ").split()
+    report("check", ())
+    if action == "refuse":
+        return {"status": "refused", "message": f"{order['root']}.py:1:1: refused"}, ()
+    if action == "bug":
+        return {"status": "bug", "message": "Traceback: a bug"}, ()
+    names = [word for word in words if word.isidentifier()] or [f"{order['root']}_kernel"]
+    if action == "exit":
+        os._exit(3)
+    report("codegen", names)
+    if action == "abort":
+        os.write(2, b"LLVM ERROR: words of LLVM\n")
+        os.abort()
+    if action == "hang":
+        Path(order["source"]).with_suffix(".pid").write_text(str(os.getpid()))
+        time.sleep(60)
+    if action == "kill":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if action == "raise":
+        raise RuntimeError("not caught in the worker")
+    if action == "print":
+        print("a word on stdout")
+        print("a word on stderr", file=sys.stderr)
+    if action == "environment":
+        text = repr(
+            (sorted(os.environ), sys.flags.hash_randomization, hash("a"), sys.flags.no_user_site, sys.path[:1] == [""], os.getpid())
+        )
+    if action == "silent":
+        return {"status": "done"}, ()
+    done = {
+        "status": "done",
+        "sources": [order["source"]],
+        "kernels": [_kernel(name) for name in names],
+        "blobs": [BLOBS[order["target"][:2]]],
+        "listings": {"ir": "; listing\n"} if "ir" in order["emit"] else {},
+        "toolchain": {"llvm": "0.0.0"},
+    }
+    size = int(words[0]) if words and words[0].isdecimal() else 0
+    return done, [f"{order['target']}\n{text}".encode() + bytes(size)]
+
+
+def _kernel(name):
+    signature = f"map {name}(f32)"
+    return {
+        "arguments": [
+            {"align": 8, "dtype": "f32", "kind": "pointer", "name": "data", "size": 8},
+            {"align": 8, "dtype": "u64", "kind": "scalar", "name": "len", "size": 8},
+        ],
+        "block_size": [256, 1, 1],
+        "fingerprint": hashlib.sha256(signature.encode()).hexdigest()[:16],
+        "kind": "map",
+        "name": name,
+        "params": None,
+        "resources": {},
+        "signature": signature,
+        "symbol": name,
+    }

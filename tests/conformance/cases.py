@@ -1,0 +1,202 @@
+"""What the kernels of the conformance root must give: inputs with the edges of each type, and results computed by NumPy alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tests.conformance.loading import root
+
+Arrays = dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One launch.
+
+    Attributes:
+        kernel: its public name.
+        arguments: in the kernel's order, without `len` for a map; arrays are copied before each run.
+        expected: what the arrays at these positions hold afterwards.
+        grid, block: None for a map, which runs through `Kernel.run`.
+    """
+
+    kernel: str
+    arguments: tuple[Any, ...]
+    expected: dict[int, np.ndarray]
+    grid: tuple[int, int, int] | None = None
+    block: tuple[int, int, int] = (256, 1, 1)
+
+
+def f32s(*extra: float) -> np.ndarray:
+    return np.array(
+        [0.0, -0.0, 1.0, -1.0, 0.5, 1.5, 2.5, -2.5, 3e9, -3e9, 1e10, 1e-40, np.inf, -np.inf, np.nan, 255.9, 7.25, 1 + 2**-12, *extra],
+        np.float32,
+    )
+
+
+def pairs(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    a, b = np.meshgrid(values, values)
+    return np.ascontiguousarray(a.ravel()), np.ascontiguousarray(b.ravel())
+
+
+def per_element(kernel: str, inputs: tuple[np.ndarray, ...], outputs: tuple[np.ndarray, ...], *scalars: Any) -> Case:
+    """A raw kernel with one work-item per element: inputs, outputs, the count, further scalars."""
+    n = inputs[0].size
+    arguments = (*inputs, *(np.zeros_like(out) for out in outputs), n, *scalars)
+    expected = {len(inputs) + i: out for i, out in enumerate(outputs)}
+    return Case(kernel, arguments, expected, (-(-n // 100), 1, 1), (100, 1, 1))
+
+
+def in_place(kernel: str, data: np.ndarray, expected: np.ndarray, *params: Any) -> Case:
+    return Case(kernel, (data, *params), {0: expected})
+
+
+def _collatz(x: int) -> int:
+    steps = 0
+    while x > 1:
+        x = x // 2 if x % 2 == 0 else 3 * x + 1
+        steps += 1
+    return steps
+
+
+def _maps() -> list[Case]:
+    kernels = root()
+    p = kernels.Params(True, 0.1, kernels.Mode.HALVE, kernels.Inner(-3, 1e3), (0.5, 0.25, 0.125), 700)
+    x = f32s(*np.linspace(-5, 5, 101))
+    wide = x.astype(np.float64)
+    whole = np.array([0, 1, -1, 2**31 - 1, -(2**31), 12345], np.int32)
+    half = np.array([0, 1, -1, 65504, -65504, np.inf, np.nan, 6e-8, 0.1], np.float16)
+    scale, y = np.float32(0.1), x * np.float32(0.1)
+    t = np.float32(0)
+    for tap in (0.5, 0.25, 0.125):
+        t = t + x * np.float32(tap)
+    brains = np.array([0, 1, -1, 0.5, 3.140625, 1e30, -7.0], np.float32)
+    squared = _bf16_round(_bf16_round(brains * brains) - np.float32(1))
+    clamped = np.minimum(np.maximum(wide, np.float64(-3)), np.float64(1e3)) + 700
+    assert scale.dtype == y.dtype == t.dtype
+    return [
+        in_place("scale_relu", x, np.where(y > 0, y, np.float32(0)), p),
+        in_place("scale_relu", x.reshape(1, 7, -1), np.where(y > 0, y, np.float32(0)).reshape(1, 7, -1), p),
+        in_place("no_params", whole, whole * np.int32(3) - np.int32(1)),
+        in_place("by_mode", wide, wide / 2, p),
+        in_place("nested_params", wide, clamped, p),
+        in_place("taps", x, t, p),
+        in_place("halves", half, half * np.float16(1.5) + np.float16(0.25)),
+        in_place("brains", _bf16_bits(brains), _bf16_bits(squared)),
+        in_place("negated", np.array([True, False, True]), np.array([False, True, False])),
+        in_place("add_1", whole, whole + np.int32(1)),
+        in_place("add_40", whole, whole + np.int32(40)),
+        in_place("doubled", whole, whole + whole),
+        in_place("tripled", whole, whole + whole + whole),
+    ]
+
+
+def _bf16_round(x: np.ndarray) -> np.ndarray:
+    """f32 values to the nearest bfloat16, ties to even; no NaN among them."""
+    bits = x.astype(np.float32).view(np.uint32).astype(np.uint64)
+    bits = (bits + 0x7FFF + ((bits >> np.uint64(16)) & np.uint64(1))) & np.uint64(0xFFFF0000)
+    return bits.astype(np.uint32).view(np.float32)
+
+
+def _bf16_bits(x: np.ndarray) -> np.ndarray:
+    return (_bf16_round(x).view(np.uint32) >> 16).astype(np.uint16)
+
+
+def _statements() -> list[Case]:
+    counts = np.arange(1, 300, dtype=np.uint32)
+    whole = np.arange(2, 260, dtype=np.int32)
+    divisors = np.array([next((d for d in range(2, n) if n % d == 0), n) for n in whole.tolist()], np.int32)
+    a, b = pairs(np.array([-1, 0, 0.5, 5, 9, 10, 11], np.float32))
+    inside = (b > 0) & (b <= a) & (a < 10)  # after the swap x is b and y is a
+    four = np.random.default_rng(1).integers(-99, 99, (25, 4)).astype(np.int16)
+    x = f32s()
+    finite = x[np.isfinite(x)]
+    padded = np.concatenate(([np.float32(0)], finite, [np.float32(0)]))
+    smooth = np.zeros_like(finite)
+    for k, weight in enumerate((0.25, 0.5, 0.25)):
+        smooth = smooth + padded[k : k + finite.size] * np.float32(weight)
+    numbers = np.arange(0, 256, dtype=np.uint8)
+    table = np.array([5, -7, 11, -13], np.int16)
+    w, h, d = 11, 9, 3
+    z, y_, x_ = np.meshgrid(range(d), range(h), range(w), indexing="ij")
+    inner = x_ % 8 + y_ % 8 * 8 + z % 2 * 64
+    block = x_ // 8 + y_ // 8 * 2 + z // 2 * 4
+    real = x[~np.isnan(x) & (x != 0)]  # NumPy leaves the sign of a clipped zero open
+    flipped = np.where(
+        -real > -1, np.clip(-real, 0, np.float32(0.5)), np.trunc(np.clip(-real.astype(np.float64), -(2**31), 2**31 - 1))
+    ).astype(np.float32)
+    return [
+        per_element("collatz", (counts,), (np.array([_collatz(n) for n in counts.tolist()], np.int32),)),
+        per_element("first_divisor", (whole,), (divisors,)),
+        Case("swap_and_chain", (a, b, a.size), {0: np.where(inside, np.float32(1), b), 1: np.where(inside, np.float32(1), a)}, (1, 1, 1)),
+        Case("sort_four", (four.ravel(), 25), {0: np.sort(four, axis=1).ravel()}, (1, 1, 1), (32, 1, 1)),
+        per_element("smooth", (finite,), (smooth,)),
+        per_element("table_lookup", (numbers,), (table[numbers & 3] + table[-1],)),
+        Case(
+            "coordinates",
+            (np.zeros(w * h * d, np.uint64), w, h, d),
+            {0: (block * 1000 + inner).ravel().astype(np.uint64)},
+            (2, 2, 2),
+            (8, 8, 2),
+        ),
+        per_element("select_and_static", (real,), (np.clip(real, np.float32(0), np.float32(0.5)),), False),
+        per_element("select_and_static", (real,), (flipped,), True),
+        per_element("bits", (real,), ((-real).view(np.uint32),)),
+    ]
+
+
+def _meaning() -> list[Case]:
+    rng = np.random.default_rng(2)
+    a8, b8 = rng.integers(-128, 128, 200).astype(np.int8), rng.integers(0, 256, 200).astype(np.uint8)
+    c32, d32 = rng.integers(-(2**31), 2**31, 200).astype(np.int32), rng.standard_normal(200).astype(np.float32)
+    ints = np.array([0, 1, -1, 2, -2, 5, -5, 6, -6, 7, -7, 31, 32, 33, -33, 2**31 - 1, -(2**31)], np.int32)
+    a, b = pairs(ints)
+    x, y = pairs(f32s())
+    mixed = (a8 + b8.astype(np.int16)) * c32 / 3 + d32 * a8
+    integers = np.stack([a // b, a % b, np.left_shift(a, b), np.right_shift(a, b), np.abs(a) - (-a), a * b ^ ~a], 1).astype(np.int32)
+    floats = np.stack([x // y, x % y, _minimum(x, y), -_minimum(-x, -y), np.rint(x), x * x + y], 1)
+    saturated = tuple(_saturated(f32s(), kind) for kind in (np.int32, np.uint8, np.int64))
+    wide = np.array([0.1, 65519.999, 65520.0, 2.0**-25, 2.0**-25 * (1 + 2**-40), 1 + 2**-11, 1 + 2**-11 + 2**-40, np.inf, np.nan, -1e300])
+    big = np.array([0, 1, -1, 2**53 + 1, 2049, 2051, -2049, 65519, 65520, -(2**63)], np.int64)
+    halves = wide.astype(np.float16), _half_of_int(big)
+    u, s = np.array([0, 1, 2**63, 2**64 - 1, 5], np.uint64), np.array([0, 1, -1, 2**63 - 1, -(2**63)], np.int64)
+    uu, ss = np.repeat(u, 5), np.tile(s, 5)
+    pairs_of_ints = list(zip(uu.tolist(), ss.tolist(), strict=True))
+    codes = np.array([(p < q) + 2 * (p == q) + 4 * (q >= p) for p, q in pairs_of_ints], np.uint8)
+    folded = np.array([-4, -1, 0, 0, -(2**31), 4, -4, 1, -(2**31), 0, 2**31 - 1, -(2**31)], np.int32)
+    return [
+        per_element("mixed", (a8, b8, c32, d32), (mixed,)),
+        Case("integer_meaning", (a, b, np.zeros(a.size * 6, np.int32), a.size), {2: integers.ravel()}, (3, 1, 1), (128, 1, 1)),
+        Case("float_meaning", (x, y, np.zeros(x.size * 6, np.float32), x.size), {2: floats.ravel()}, (3, 1, 1), (128, 1, 1)),
+        per_element("saturate", (f32s(),), saturated),
+        per_element("narrow", (wide, big), halves),
+        per_element("unsigned_against_signed", (uu, ss), (codes,)),
+        Case("folded", (np.zeros(12, np.int32),), {0: folded}, (1, 1, 1), (1, 1, 1)),
+    ]
+
+
+def _minimum(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """np.minimum with -0 below +0; NumPy leaves their order open."""
+    low = np.minimum(x, y)
+    return np.where((x == 0) & (y == 0) & (np.signbit(x) | np.signbit(y)), np.float32(-0.0), low)
+
+
+def _saturated(x: np.ndarray, kind: type[np.integer[Any]]) -> np.ndarray:
+    info = np.iinfo(kind)
+    exact = [0 if np.isnan(v) else info.max if v >= info.max else info.min if v <= info.min else int(v) for v in x.tolist()]
+    return np.array(exact, kind)
+
+
+def _half_of_int(x: np.ndarray) -> np.ndarray:
+    """Integers to f16 with one rounding: exact in a long double, which holds 64 digits."""
+    return x.astype(np.longdouble).astype(np.float16)
+
+
+def cases() -> list[Case]:
+    makers: list[Callable[[], list[Case]]] = [_maps, _statements, _meaning]
+    with np.errstate(all="ignore"):  # infinities and NaN are among the inputs on purpose
+        return [case for maker in makers for case in maker()]

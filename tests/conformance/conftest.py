@@ -1,0 +1,25 @@
+"""The conformance root, built once for every target that a test looks at."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gompute.artifacts.kernel_set import KernelSet
+from tests.conformance.loading import SOURCE
+
+TARGETS = ("sm_75", "sm_90", "sm_120", "gfx90a", "gfx942", "gfx1100", "gfx1201", "x86-64-v3", "aarch64")
+
+
+@pytest.fixture(scope="session")
+def conformance_set(tmp_path_factory: pytest.TempPathFactory) -> KernelSet:
+    """A set of the whole root, made by the command line as a user makes it."""
+    out = tmp_path_factory.mktemp("conformance") / "set"
+    command = [sys.executable, "-m", "gompute", "build", str(SOURCE), "-o", str(out), "--emit", "cubin"]
+    command += [word for target in TARGETS for word in ("--target", target)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return KernelSet.open(Path(out))

@@ -1,0 +1,299 @@
+"""The kernel root of the conformance suite: every statement and kind of expression of the language, each in a kernel of its own.
+
+Raw kernels take their inputs and an output, one work-item per element; maps work in place.
+"""
+
+# The semantics of Python's operators are the subject here, so an expression may look odd.
+# ruff: noqa: RET505
+
+import enum
+
+import conformance_shared as shared
+
+import gompute as g
+from gompute import bf16, f16, f32, f64, fixed, i8, i16, i32, i64, ptr, u8, u16, u32, u64
+
+THREE = 3
+HALF = f32(0.5)
+WEIGHTS = (0.25, 0.5, 0.25)
+TABLE = g.table(i16, [5, -7, 11, -13])
+
+
+class Mode(enum.IntEnum):
+    KEEP = 0
+    NEGATE = 1
+    HALVE = 2
+
+
+@g.params
+class Inner:
+    low: i8
+    high: f64
+
+
+@g.params
+class Params:
+    flag: bool
+    scale: f32
+    mode: Mode
+    inner: Inner
+    taps: fixed[f32, 3]
+    count: u16
+
+
+# ---- maps ----
+
+
+@g.map
+def scale_relu(x: f32, p: Params) -> f32:
+    y = x * p.scale
+    return y if y > 0 else 0.0
+
+
+@g.map(block_size=64)
+def no_params(x: i32) -> i32:
+    return x * 3 - 1
+
+
+@g.map
+def by_mode(x: f64, p: Params) -> f64:
+    if p.mode == Mode.NEGATE:
+        return -x
+    elif p.mode == Mode.HALVE:
+        return x / 2
+    return x
+
+
+@g.map
+def nested_params(x: f64, p: Params) -> f64:
+    if not p.flag:
+        return x
+    return min(max(x, p.inner.low), p.inner.high) + p.count
+
+
+@g.map
+def taps(x: f32, p: Params) -> f32:
+    total = 0.0
+    for k in range(3):
+        total += x * p.taps[k]
+    return total
+
+
+@g.map
+def halves(x: f16) -> f16:
+    return x * 1.5 + 0.25
+
+
+@g.map
+def brains(x: bf16) -> bf16:
+    return x * x - 1.0
+
+
+@g.map
+def negated(x: bool) -> bool:
+    return not x
+
+
+def make_adder(amount: int):
+    @g.map(name=f"add_{amount}")
+    def add(x: i32) -> i32:
+        return x + amount
+
+    return add
+
+
+add_1 = make_adder(1)
+add_40 = make_adder(40)
+doubled, tripled = g.map(name="doubled")(shared.twice), g.map(name="tripled")(shared.thrice)
+
+
+# ---- statements, one work-item per element ----
+
+
+@g.kernel
+def collatz(data: ptr[u32], out: ptr[i32], n: u64):
+    i = g.global_id(0)
+    if i >= n:
+        return
+    x = data[i]
+    steps = i32(0)
+    while x > 1:
+        if x % 2 == 0:
+            x //= 2
+        else:
+            x = 3 * x + 1
+        steps += 1
+    out[i] = steps
+
+
+@g.kernel
+def first_divisor(data: ptr[i32], out: ptr[i32], n: u64):
+    i = g.global_id(0)
+    if i < n:
+        found = data[i]
+        for d in range(2, data[i]):
+            if data[i] % d != 0:
+                continue
+            found = d
+            break
+        out[i] = found
+
+
+@g.kernel
+def swap_and_chain(a: ptr[f32], b: ptr[f32], n: u64):
+    i = g.global_id(0)
+    if i < n:
+        x, y = a[i], b[i]
+        x, y = y, x
+        if 0.0 < x <= y < 10.0:
+            x = y = 1.0
+        a[i] = x
+        b[i] = y
+
+
+@g.kernel
+def sort_four(data: ptr[i16], n: u64):
+    i = g.global_id(0)
+    if i < n:
+        v = g.local(i16, 4)
+        for k in range(4):
+            v[k] = data[i * 4 + k]
+        for end in range(3, 0, -1):
+            for k in range(end):
+                if v[k] > v[k + 1]:
+                    v[k], v[k + 1] = v[k + 1], v[k]
+        for k in range(4):
+            data[i * 4 + k] = v[k]
+
+
+@g.kernel
+def smooth(data: ptr[f32], out: ptr[f32], n: u64):
+    i = g.global_id(0)
+    if i < n:
+        total = 0.0
+        for k in range(len(WEIGHTS)):
+            j = i + k
+            if j > 0 and j <= n:
+                total = total + data[j - 1] * WEIGHTS[k]
+        out[i] = total
+
+
+@g.kernel
+def table_lookup(data: ptr[u8], out: ptr[i16], n: u64):
+    i = g.global_id(0)
+    if i < n:
+        out[i] = TABLE[data[i] & 3] + TABLE[-1]
+
+
+@g.kernel(block_size=(8, 8, 2))
+def coordinates(out: ptr[u64], width: u64, height: u64, depth: u64):
+    x, y, z = g.global_id(0), g.global_id(1), g.global_id(2)
+    if x < width and y < height and z < depth:
+        at = (z * height + y) * width + x
+        inside = g.local_id(0) + g.local_id(1) * g.block_dim(0) + g.local_id(2) * g.block_dim(0) * g.block_dim(1)
+        block = g.block_id(0) + g.block_id(1) * g.grid_dim(0) + g.block_id(2) * g.grid_dim(0) * g.grid_dim(1)
+        out[at] = block * 1000 + inside
+
+
+@g.kernel
+def select_and_static(data: ptr[f32], out: ptr[f32], n: u64, negate: bool):
+    i = g.global_id(0)
+    if i < n:
+        x = g.select(negate, -data[i], data[i])
+        if g.static(g.target.backend == "nothing"):
+            x = g.this_name_does_not_exist(x)
+        assert x == x, "not a number"
+        out[i] = shared.clamp(x, high=HALF) if not negate or x > -1.0 else f32(g.cast(x, i32))
+
+
+@g.kernel
+def bits(data: ptr[f32], out: ptr[u32], n: u64):
+    i = g.global_id(0)
+    if i < n:
+        out[i] = g.bitcast(data[i], u32) ^ 0x80000000
+
+
+# ---- mixed types: NumPy's promotion ----
+
+
+@g.kernel
+def mixed(a: ptr[i8], b: ptr[u8], c: ptr[i32], d: ptr[f32], out: ptr[f64], n: u64):
+    i = g.global_id(0)
+    if i < n:
+        small = a[i] + b[i]  # i16
+        medium = small * c[i]  # i32
+        out[i] = medium / THREE + d[i] * a[i]  # f64 + f32
+
+
+@g.kernel
+def integer_meaning(a: ptr[i32], b: ptr[i32], out: ptr[i32], n: u64):
+    i = g.global_id(0)
+    if i < n:
+        x, y = a[i], b[i]
+        out[i * 6] = x // y
+        out[i * 6 + 1] = x % y
+        out[i * 6 + 2] = x << y
+        out[i * 6 + 3] = x >> y
+        out[i * 6 + 4] = abs(x) - (-x)
+        out[i * 6 + 5] = x * y ^ ~x
+
+
+@g.kernel
+def float_meaning(a: ptr[f32], b: ptr[f32], out: ptr[f32], n: u64):
+    i = g.global_id(0)
+    if i < n:
+        x, y = a[i], b[i]
+        out[i * 6] = x // y
+        out[i * 6 + 1] = x % y
+        out[i * 6 + 2] = min(x, y)
+        out[i * 6 + 3] = max(x, y)
+        out[i * 6 + 4] = round(x)
+        out[i * 6 + 5] = x * x + y
+
+
+@g.kernel
+def saturate(data: ptr[f32], as_i32: ptr[i32], as_u8: ptr[u8], as_i64: ptr[i64], n: u64):
+    i = g.global_id(0)
+    if i < n:
+        as_i32[i] = i32(data[i])
+        as_u8[i] = u8(data[i])
+        as_i64[i] = i64(data[i])
+
+
+@g.kernel
+def narrow(data: ptr[f64], whole: ptr[i64], half: ptr[f16], half_of_whole: ptr[f16], n: u64):
+    i = g.global_id(0)
+    if i < n:
+        half[i] = f16(data[i])
+        half_of_whole[i] = f16(whole[i])
+
+
+@g.kernel
+def unsigned_against_signed(a: ptr[u64], b: ptr[i64], out: ptr[u8], n: u64):
+    i = g.global_id(0)
+    if i < n:
+        code = u8(0)
+        if a[i] < b[i]:
+            code += 1
+        if a[i] == b[i]:
+            code += 2
+        if b[i] >= a[i]:
+            code += 4
+        out[i] = code
+
+
+@g.kernel
+def folded(out: ptr[i32]):
+    if g.global_id(0) == 0:
+        out[0] = i32(-7) // 2
+        out[1] = i32(-1) // 2
+        out[2] = i32(5) // i32(0)
+        out[3] = i32(5) % i32(0)
+        out[4] = i32(-2147483648) // i32(-1)
+        out[5] = i32(-6) % 5
+        out[6] = i32(6) % -5
+        out[7] = i32(-7) % 2
+        out[8] = i32(2147483647) + 1
+        out[9] = i32(f32(0.0) / f32(0.0))
+        out[10] = i32(f32(3e9))
+        out[11] = i32(f32(-3e9))

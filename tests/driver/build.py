@@ -1,0 +1,37 @@
+"""Builds the C of these tests: the driver libraries, and CPU kernels as the compiler would make them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+SOURCES = Path(__file__).resolve().parent
+
+#: File name and SONAME of each vendor's library, with the source beside core.c.
+LIBRARIES = {"cuda": ("libcuda.so.1", "cuda.c"), "hip": ("libamdhip64.so.7", "hip.c")}
+
+
+def compile_shared(sources: Sequence[Path], output: Path, cache: Path, *flags: str) -> Path:
+    """Compiles C files to a shared object with the C compiler of the ziglang wheel.
+
+    Args:
+        cache: where zig keeps what it built before; without one of its own a test would fill the home folder.
+    """
+    command = [sys.executable, "-m", "ziglang", "cc", "-O2", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-o", str(output), *flags]
+    environment = {**os.environ, "ZIG_GLOBAL_CACHE_DIR": str(cache), "ZIG_LOCAL_CACHE_DIR": str(cache)}
+    done = subprocess.run([*command, *map(str, sources)], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return output
+
+
+def build_driver(vendor: str, folder: Path, cache: Path) -> Path:
+    name, source = LIBRARIES[vendor]
+    return compile_shared([SOURCES / "core.c", SOURCES / source], folder / name, cache, "-fvisibility=hidden", f"-Wl,-soname,{name}")
+
+
+def build_kernels(source: Path, folder: Path, cache: Path) -> Path:
+    # Code for the machine at hand: what is tested is who calls it, and with what.
+    return compile_shared([source], folder / f"{source.stem}.so", cache, "-nostdlib", "-ffp-contract=off")

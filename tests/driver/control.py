@@ -1,0 +1,154 @@
+"""The tests' side of the driver library: what it shall be, and what it was told."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Vendor:
+    """What is the same on both, in each one's words."""
+
+    backend: str
+    variable: str
+    arch: str
+    other_arch: str
+    init: str
+    count: str
+    set_current: str
+    allocate: str
+    free: str
+    copy_in: str
+    copy_out: str
+    load: str
+    unload: str
+    function: str
+    launch: str
+    synchronize: str
+    #: An error that every call may give, and its name.
+    code: int
+    code_name: str
+    no_device: int
+    old_version: int
+
+
+CUDA = Vendor(
+    backend="cuda",
+    variable="GOMPUTE_LIBCUDA",
+    arch="8.6",
+    other_arch="7.0",
+    init="cuInit",
+    count="cuDeviceGetCount",
+    set_current="cuCtxSetCurrent",
+    allocate="cuMemAlloc",
+    free="cuMemFree",
+    copy_in="cuMemcpyHtoD",
+    copy_out="cuMemcpyDtoH",
+    load="cuModuleLoadDataEx",
+    unload="cuModuleUnload",
+    function="cuModuleGetFunction",
+    launch="cuLaunchKernel",
+    synchronize="cuCtxSynchronize",
+    code=700,
+    code_name="CUDA_ERROR_ILLEGAL_ADDRESS",
+    no_device=100,
+    old_version=10000,
+)
+HIP = Vendor(
+    backend="hip",
+    variable="GOMPUTE_LIBHIP",
+    arch="gfx90a:sramecc+:xnack-",
+    other_arch="gfx1030",
+    init="hipInit",
+    count="hipGetDeviceCount",
+    set_current="hipSetDevice",
+    allocate="hipMalloc",
+    free="hipFree",
+    copy_in="hipMemcpyHtoD",
+    copy_out="hipMemcpyDtoH",
+    load="hipModuleLoadData",
+    unload="hipModuleUnload",
+    function="hipModuleGetFunction",
+    launch="hipModuleLaunchKernel",
+    synchronize="hipDeviceSynchronize",
+    code=700,
+    code_name="hipErrorIllegalAddress",
+    no_device=100,
+    old_version=50000000,
+)
+VENDORS = {"cuda": CUDA, "hip": HIP}
+
+
+class Driver:
+    """One loaded driver library."""
+
+    def __init__(self, vendor: Vendor, path: Path) -> None:
+        self.vendor = vendor
+        self.path = path
+        self._library = ctypes.CDLL(str(path))
+        for name in ("test_driver_log", "test_driver_problems"):
+            getattr(self._library, name).restype = ctypes.c_char_p
+        for name in ("test_driver_allocated", "test_driver_last_module_size"):
+            getattr(self._library, name).restype = ctypes.c_size_t
+
+    def reset(self, kernels: Path | None = None) -> None:
+        """One device of the usual kind, no faults, nothing recorded."""
+        self._library.test_driver_reset()
+        self._library.test_driver_devices(0)
+        self.device(0, self.vendor.arch)
+        self.version(0)
+        if kernels is not None:
+            assert self._library.test_driver_kernels(str(kernels).encode())
+
+    def device(self, ordinal: int, arch: str) -> None:
+        self._library.test_driver_device(ordinal, arch.encode())
+
+    def devices(self, count: int) -> None:
+        self._library.test_driver_devices(count)
+
+    def version(self, version: int) -> None:
+        """As the vendor counts; 0 is the newest."""
+        self._library.test_driver_version(version)
+
+    def fail(self, call: str, code: int | None = None, *, skip: int = 0, times: int = 1) -> None:
+        """The `times` calls of that name after the next `skip` fail (-1: all)."""
+        self._library.test_driver_fail(call.encode(), skip, times, self.vendor.code if code is None else code)
+
+    @property
+    def calls(self) -> list[str]:
+        """Every call since the last `forget`: its name and what it was told."""
+        return str(self._library.test_driver_log().decode()).splitlines()
+
+    @property
+    def names(self) -> list[str]:
+        """The calls' names alone, without the look at the thread's context that goes before most."""
+        return [line.split()[0] for line in self.calls if not line.startswith(("cuCtxGetCurrent", "hipGetDevice "))]
+
+    @property
+    def last_module_size(self) -> int:
+        """Bytes of the module that was loaded last, as the driver found its end."""
+        return int(self._library.test_driver_last_module_size())
+
+    def forget(self) -> None:
+        self._library.test_driver_forget_log()
+
+    def forget_modules(self) -> None:
+        """For a test that makes an unload fail."""
+        self._library.test_driver_forget_modules()
+
+    def quiet(self, on: bool) -> None:
+        """Nothing recorded and nothing failing, for long loops and for timing."""
+        self._library.test_driver_quiet(int(on))
+
+    @property
+    def problems(self) -> list[str]:
+        """Misuse that a real driver would have answered with a crash or with silence."""
+        return str(self._library.test_driver_problems().decode()).splitlines()
+
+    @property
+    def held(self) -> dict[str, int]:
+        """What is not given back: bytes, modules, contexts."""
+        retained = self._library.test_driver_retained() if self.vendor.backend == "cuda" else 0
+        return {"bytes": self._library.test_driver_allocated(), "modules": self._library.test_driver_modules(), "contexts": retained}

@@ -1,0 +1,80 @@
+"""The kernels of these tests, as an author declares them; kernels.c has their CPU builds."""
+
+from __future__ import annotations
+
+from gompute.lang.names import bf16, f16, f32, f64, fixed, i8, i16, i32, i64, ptr, u8, u16, u32, u64
+from gompute.lang.operations import kernel, map
+from gompute.lang.params import params
+from gompute.lang.spec import KernelSpec
+
+
+@params
+class Params:
+    scale: f32
+
+
+@params
+class Inner:
+    weights: fixed[f32, 3]
+    flag: bool
+
+
+@params
+class Mixed:
+    count: u64
+    inner: Inner
+    ratio: f64
+
+
+@map
+def scale_relu(x: f32, p: Params) -> f32:
+    y = x * p.scale
+    return y if y > 0 else 0.0
+
+
+@map(block_size=128)
+def negate(x: i32) -> i32:
+    return -x
+
+
+@map
+def flip_bf16(x: bf16) -> bf16:
+    return -x
+
+
+@kernel(block_size=256)
+def raw_add(data: ptr[f32], n: u64):
+    data[0] += 1.0
+
+
+@kernel(block_size=(8, 8, 2))
+def where(out: ptr[u64]):
+    out[0] = 0
+
+
+@kernel
+def every_type(
+    out: ptr[u64],
+    a: bool,
+    b: i8,
+    c: i16,
+    d: i32,
+    e: i64,
+    f: u8,
+    g: u16,
+    h: u32,
+    i: u64,
+    j: f16,
+    k: bf16,
+    m: f32,
+    n: f64,
+):
+    out[0] = 0
+
+
+@kernel
+def params_to(out: ptr[u8], p: Mixed):
+    out[0] = 0
+
+
+SPECS: tuple[KernelSpec, ...] = (scale_relu, negate, flip_bf16, raw_add, where, every_type, params_to)

@@ -1,0 +1,40 @@
+"""The commands behind the README's numbers run and print what they promise; times are judged only where a loss would be many times over."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+BENCH = ROOT / "checks" / "bench"
+
+
+def table(script: str, *arguments: str) -> dict[str, list[str]]:
+    """Run a bench; gives the rows of its table by their first cell."""
+    command = [sys.executable, str(BENCH / script), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in done.stdout.splitlines() if line.startswith("|")]
+    return {row[0]: row[1:] for row in rows[2:]}
+
+
+def test_run_map_keeps_up_with_a_c_loop() -> None:
+    """A loop that is not vectorised, or a call that copies, takes several times the C loop."""
+    rows = table("run_map.py", "--rounds", "40", "--limit", "2")
+    assert {"clang", "gompute", "numpy"} <= rows.keys()
+
+
+def test_import_time() -> None:
+    rows = table("import_time.py", "--rounds", "2")
+    assert {"python", "import numpy", "import gompute"} <= rows.keys()
+    assert float(rows["python"][0]) < float(rows["import numpy"][0])
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="nvcc needs a C++ compiler for the host")
+def test_build_time() -> None:
+    rows = table("build_time.py", "--rounds", "2", "--limit", "4")
+    assert {"nvcc -ptx", "gompute build"} <= rows.keys()

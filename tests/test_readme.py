@@ -1,0 +1,44 @@
+"""The README's example does what the README says."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+README = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+
+
+def run(folder: Path, *command: str) -> str:
+    done = subprocess.run([sys.executable, *command], cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_example(tmp_path: Path) -> None:
+    module, program = blocks("python")
+    (build,) = [block for block in blocks("sh") if block.startswith("gompute build")]
+    (at_once,) = re.findall(r"`gompute (run [^`]*)`", README)
+
+    (tmp_path / "kernels.py").write_text(module)
+    run(tmp_path, "-m", *build.split())
+    printed = run(tmp_path, "-c", program).splitlines()
+    for line, said in zip(printed, re.findall(r"print\(.*#.*: (.+)$", program, re.MULTILINE), strict=True):
+        assert line.split()[-3:] == said.split()[-3:]  # the backend is that of this machine
+
+    np.save(tmp_path / "in.npy", np.array([-1.0, 0.5, 2.0], np.float32))
+    run(tmp_path, "-m", "gompute", *at_once.split())
+    assert np.load(tmp_path / "out.npy").tolist() == [0.0, 1.5, 6.0]
+
+
+def test_every_command_for_a_number_names_a_bench_that_is_there() -> None:
+    benches = Path(__file__).resolve().parent.parent / "checks" / "bench"
+    named = set(re.findall(r"`python checks/bench/(\w+\.py)", README))
+    assert named == {path.name for path in benches.glob("*.py")} - {"measure.py", "scale_relu.py"}
