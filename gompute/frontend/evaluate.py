@@ -153,7 +153,7 @@ def _rounds_of(loop: typed.While | typed.ForRange, frame: _Frame) -> Callable[[]
 
 
 def _store(statement: typed.Store, frame: _Frame) -> None:
-    index = int(_value(statement.index, frame))
+    index = int(_value(statement.at, frame))
     value = _value(statement.value, frame)
     array = _array(statement.base, statement, frame)
     _check_index(index, len(array), f"local array {statement.base.name!r}", frame)
@@ -185,9 +185,9 @@ def _read_local(node: typed.ReadLocal, frame: _Frame) -> Number:
 
 def _read_param(node: typed.ReadParam, frame: _Frame) -> Number:
     offset = node.offset
-    if node.index is not None:
-        index = int(_value(node.index, frame))
-        _check_index(index, node.count or 0, f"the array in {node.slot.name!r} at byte {node.offset}", frame)
+    if node.at is not None:
+        index = int(_value(node.at, frame))
+        _check_index(index, node.length or 0, f"the array in {node.slot.name!r} at byte {node.offset}", frame)
         offset += index * node.type.size
     try:
         packed = frame.params[node.slot]
@@ -247,7 +247,7 @@ def _intrinsic(node: typed.Intrinsic, frame: _Frame) -> Number:
 
 
 def _load(node: typed.Load, frame: _Frame) -> Number:
-    index = int(_value(node.index, frame))
+    index = int(_value(node.at, frame))
     if isinstance(node.base, TableType):
         _check_index(index, len(node.base.values), f"a constant table of {node.base.element}", frame)
         return node.base.values[index]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 import os
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from types import CodeType, FunctionType
 
 from gompute.errors import CompileError
 
-__all__ = ["FunctionSyntax", "SourceFile", "Sources"]
+__all__ = ["FunctionSyntax", "SourceFile", "Sources", "statements_in"]
 
 FunctionSyntax = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -29,24 +31,30 @@ class SourceFile:
     text: str
     tree: ast.Module
     lines: list[str] = field(init=False)
-    _functions: dict[int, list[FunctionSyntax]] = field(init=False)
 
     def __post_init__(self) -> None:
         # Only what Python's own parser counts as a line end; str.splitlines also splits at form feeds and other separators.
         self.lines = self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-        self._functions = {}
-        for node in ast.walk(self.tree):
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-                for line in {node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))}:
-                    self._functions.setdefault(line, []).append(node)
 
     def line(self, number: int) -> str:
         """Text of a line, counted from 1; empty past the end."""
         return self.lines[number - 1] if 1 <= number <= len(self.lines) else ""
 
+    @cached_property
+    def _definitions(self) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+        return [node for node in statements_in(self.tree.body) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+
+    @cached_property
+    def _lambdas(self) -> list[ast.Lambda]:
+        return [node for node in ast.walk(self.tree) if isinstance(node, ast.Lambda)]
+
     def function(self, code: CodeType) -> FunctionSyntax | None:
         """The syntax that `code` was compiled from; among several lambdas on one line the one that spans the code's positions."""
-        found = [node for node in self._functions.get(code.co_firstlineno, ()) if getattr(node, "name", "<lambda>") == code.co_name]
+        if code.co_name != "<lambda>":
+            first = code.co_firstlineno  # of the first decorator, where there is one
+            lines = ((node, {node.lineno, *(decorator.lineno for decorator in node.decorator_list)}) for node in self._definitions)
+            return next((node for node, at in lines if first in at and node.name == code.co_name), None)
+        found = [node for node in self._lambdas if node.lineno == code.co_firstlineno]
         if len(found) > 1:
             spans = [p for p in code.co_positions() if p[0] is not None and p[2] is not None and p[1] is not None and p[3] is not None]
             # The first instruction (RESUME) carries the position of the line, not of the body.
@@ -55,6 +63,17 @@ class SourceFile:
             # An inner lambda's code lies within the outer one's span too: the narrowest node that holds all positions is the right one.
             found.sort(key=lambda node: (node.end_lineno or 0, node.end_col_offset or 0, -node.lineno, -node.col_offset))
         return found[0] if found else None
+
+
+def statements_in(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of a body and of all bodies inside it, in the order of the source. Expressions are not searched, which on long
+    straight-line code takes most of the time of `ast.walk`."""
+    for statement in body:
+        yield statement
+        for field_name in ("body", "orelse", "finalbody"):
+            yield from statements_in(getattr(statement, field_name, ()))
+        for part in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
+            yield from statements_in(part.body)
 
 
 def _holds(node: FunctionSyntax, span: tuple[int | None, int | None, int | None, int | None]) -> bool:

@@ -3,18 +3,18 @@
 The checker makes it from Python's syntax tree, the emitter turns it into LLVM IR, and the evaluator runs it on the host. All three agree
 on one rule: no node converts anything by itself. Where Python's source mixes types, the tree holds an explicit `Cast`; weak literals have
 become constants of the type they meet.
+
+Nodes are named tuples: there are many kinds, and a dataclass of each would take longer to define than most kernels take to compile.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from gompute.lang.types import LocalArrayType, ParamsType, PointerType, ScalarType, TableType
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
+class Location(NamedTuple):
     """A place in a source file: path relative to the root's folder, line from 1, column from 1."""
 
     path: str
@@ -25,12 +25,14 @@ class Location:
 # ---- places that hold values ----
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Slot:
     """A local variable or a parameter of a function. Identity is the object; `name` is for reading."""
 
-    name: str
-    type: ScalarType | PointerType | ParamsType | LocalArrayType
+    __slots__ = ("name", "type")
+
+    def __init__(self, name: str, type: ScalarType | PointerType | ParamsType | LocalArrayType) -> None:
+        self.name = name
+        self.type = type
 
 
 # ---- expressions ----
@@ -42,36 +44,32 @@ IntrinsicName: TypeAlias = Literal["min", "max", "abs", "round", "bitcast"]
 IndexName: TypeAlias = Literal["global_id", "local_id", "block_id", "block_dim", "grid_dim"]
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(NamedTuple):
     """A value exactly representable in `type`: int, float or bool."""
 
     type: ScalarType
     value: float | bool
 
 
-@dataclass(frozen=True, slots=True)
-class ReadLocal:
+class ReadLocal(NamedTuple):
     """The value of a scalar variable or parameter."""
 
     type: ScalarType
     slot: Slot
 
 
-@dataclass(frozen=True, slots=True)
-class ReadParam:
-    """A scalar inside a params struct: `offset` bytes from its start, plus index * element size for a fixed array (`index` is of type
-    u64 or i64, `count` its length)."""
+class ReadParam(NamedTuple):
+    """A scalar inside a params struct: `offset` bytes from its start, plus `at` times the element's size for a fixed array (`at` is of
+    type u64 or i64, `length` that of the array)."""
 
     type: ScalarType
     slot: Slot
     offset: int
-    index: Expression | None = None
-    count: int | None = None
+    at: Expression | None = None
+    length: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Unary:
+class Unary(NamedTuple):
     """`neg` and `invert` keep the type (integers wrap); `not` takes and gives bool."""
 
     type: ScalarType
@@ -79,8 +77,7 @@ class Unary:
     operand: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Binary:
+class Binary(NamedTuple):
     """Both operands are of `type`. `truediv` is for floats; `and`, `or`, `xor` for integers and bool; `shl`, `shr` for integers."""
 
     type: ScalarType
@@ -89,8 +86,7 @@ class Binary:
     right: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Compare:
+class Compare(NamedTuple):
     """Both operands are of one type; the result is bool. Float comparisons are ordered but for `ne`."""
 
     op: CompareOp
@@ -99,8 +95,7 @@ class Compare:
     type: ScalarType
 
 
-@dataclass(frozen=True, slots=True)
-class Logical:
+class Logical(NamedTuple):
     """Short-circuit `and` / `or` of two bools; `type` is bool."""
 
     op: Literal["and", "or"]
@@ -109,8 +104,7 @@ class Logical:
     type: ScalarType
 
 
-@dataclass(frozen=True, slots=True)
-class Conditional:
+class Conditional(NamedTuple):
     """`then if condition else otherwise`; only the chosen side is evaluated."""
 
     type: ScalarType
@@ -119,16 +113,14 @@ class Conditional:
     otherwise: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Cast:
+class Cast(NamedTuple):
     """Conversion by value: wraps between integers, rounds once to floats, saturates from floats (NaN to 0), != 0 to bool."""
 
     type: ScalarType
     operand: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Intrinsic:
+class Intrinsic(NamedTuple):
     """`min`, `max` (two operands of `type`; NaN propagates, -0 < +0), `abs`, `round` (float, to nearest even), `bitcast` (same width)."""
 
     type: ScalarType
@@ -136,8 +128,7 @@ class Intrinsic:
     operands: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Index:
+class Index(NamedTuple):
     """A coordinate of the running work-item; `dim` is 0, 1 or 2; `type` is u64."""
 
     type: ScalarType
@@ -145,17 +136,15 @@ class Index:
     dim: int
 
 
-@dataclass(frozen=True, slots=True)
-class Load:
-    """An element of a pointer, a local array or a constant table; `index` is of type u64 or i64."""
+class Load(NamedTuple):
+    """An element of a pointer, a local array or a constant table; `at` is of type u64 or i64."""
 
     type: ScalarType
     base: Slot | TableType
-    index: Expression
+    at: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """A call of a device function. A scalar argument is an expression; a pointer or params argument is the slot passed on.
     `type` is None when the function returns nothing (then it is used as a statement only)."""
 
@@ -164,8 +153,7 @@ class Call:
     arguments: tuple[Expression | Slot, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Sequence:
+class Sequence(NamedTuple):
     """Assign `value` to `slot`, then give `result`; how a chained comparison evaluates its middle operand once."""
 
     type: ScalarType
@@ -181,36 +169,31 @@ Expression: TypeAlias = (
 # ---- statements ----
 
 
-@dataclass(frozen=True, slots=True)
-class Assign:
+class Assign(NamedTuple):
     slot: Slot
     value: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Store:
-    """`base[index] = value`; `index` is of type u64 or i64."""
+class Store(NamedTuple):
+    """`base[at] = value`; `at` is of type u64 or i64."""
 
     base: Slot
-    index: Expression
+    at: Expression
     value: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class If:
+class If(NamedTuple):
     condition: Expression
     then: tuple[Statement, ...]
     otherwise: tuple[Statement, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class While:
+class While(NamedTuple):
     condition: Expression
     body: tuple[Statement, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ForRange:
+class ForRange(NamedTuple):
     """`for slot in range(start, stop, step)`, all of the slot's type and evaluated once, before the loop. A step of 0 runs no iteration
     (Python raises; the checker refuses a constant 0). The counter never wraps past `stop`: range(250, 255, 10) of u8 runs once.
     As in Python the slot keeps its last value after the loop, and an assignment to it in the body does not change the next iteration."""
@@ -222,23 +205,19 @@ class ForRange:
     body: tuple[Statement, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Break:
-    pass
+class Break(NamedTuple):
+    """Leave the innermost loop."""
 
 
-@dataclass(frozen=True, slots=True)
-class Continue:
-    pass
+class Continue(NamedTuple):
+    """Go on with the innermost loop's next iteration."""
 
 
-@dataclass(frozen=True, slots=True)
-class Return:
+class Return(NamedTuple):
     value: Expression | None
 
 
-@dataclass(frozen=True, slots=True)
-class Assert:
+class Assert(NamedTuple):
     """Checked builds stop when `condition` is false; others neither evaluate it nor the message."""
 
     condition: Expression
@@ -246,8 +225,7 @@ class Assert:
     location: Location
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluate:
+class Evaluate(NamedTuple):
     """A call made for its effect."""
 
     call: Call
@@ -259,7 +237,6 @@ Statement: TypeAlias = Assign | Store | If | While | ForRange | Break | Continue
 # ---- functions and kernels ----
 
 
-@dataclass(slots=True, eq=False)
 class Function:
     """A device function. `body` is filled after the header, so that a call can name a function whose body is still being checked.
 
@@ -271,17 +248,28 @@ class Function:
         uses_index: the body, or a function that it calls, reads an `Index`.
     """
 
-    symbol: str
-    parameters: tuple[Slot, ...]
-    result: ScalarType | None
-    location: Location
-    locals: list[Slot] = field(default_factory=list)
-    body: tuple[Statement, ...] = ()
-    uses_index: bool = False
+    __slots__ = ("body", "locals", "location", "parameters", "result", "symbol", "uses_index")
+
+    def __init__(
+        self,
+        symbol: str,
+        parameters: tuple[Slot, ...],
+        result: ScalarType | None,
+        location: Location,
+        locals: list[Slot] | None = None,
+        body: tuple[Statement, ...] = (),
+        uses_index: bool = False,
+    ) -> None:
+        self.symbol = symbol
+        self.parameters = parameters
+        self.result = result
+        self.location = location
+        self.locals: list[Slot] = [] if locals is None else locals
+        self.body = body
+        self.uses_index = uses_index
 
 
-@dataclass(frozen=True, slots=True)
-class MapKernel:
+class MapKernel(NamedTuple):
     """`data[i] = function(data[i], params)` for every i < len. `function.parameters` is (x,) or (x, p)."""
 
     name: str
@@ -291,8 +279,7 @@ class MapKernel:
     block_size: tuple[int, int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class RawKernel:
+class RawKernel(NamedTuple):
     """A function whose parameters are the kernel's arguments: pointers, scalars and params, in order. `block_size` is the largest block."""
 
     name: str
@@ -303,8 +290,7 @@ class RawKernel:
 Kernel: TypeAlias = MapKernel | RawKernel
 
 
-@dataclass(frozen=True, slots=True)
-class Module:
+class Module(NamedTuple):
     """All that one root compiles to for one target: its kernels, sorted by name, and every function that they reach, callees first."""
 
     root: str

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from gompute.artifacts.entry import ArgumentEntry
 from gompute.lang.types import SCALARS
 
-__all__ = ["Frame", "Packing"]
+__all__ = ["FORMAT", "Frame", "Packing"]
 
-_FORMAT = {
+#: The letter of `struct` for each type.
+FORMAT = {
     "bool": "B",
     "i8": "b",
     "i16": "h",
@@ -26,7 +27,7 @@ _FORMAT = {
     "f32": "f",
     "f64": "d",
 }
-assert _FORMAT.keys() == SCALARS.keys()
+assert FORMAT.keys() == SCALARS.keys()
 
 #: What the storage of a frame is aligned to; no argument needs more.
 _ALIGNMENT = 16
@@ -49,7 +50,7 @@ class Packing:
             elif argument.kind == "params":
                 text += f"{argument.size}s"
             else:
-                text += _FORMAT[argument.dtype]
+                text += FORMAT[argument.dtype]
             end += gap + argument.size
         self.offsets = tuple(offsets)
         self.size = end

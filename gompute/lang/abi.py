@@ -20,13 +20,17 @@ def encode(value: Any, kind: ScalarType, where: str) -> bytes:
     naming `where`."""
     number = value.value if isinstance(value, enum.Enum) else value
     try:
-        if kind.is_float:
-            number = float(number)
-        else:
+        if isinstance(number, str | bytes | bytearray):
+            raise TypeError("text is no number, though float() reads it")
+        if hasattr(number, "item"):
+            number = number.item()  # NumPy's bool is no index
+        if not kind.is_float:
             number = number.__index__()
             low, high = (0, 1) if kind.kind == "bool" else numeric.limits(kind)
             if not low <= number <= high:
                 raise InvalidArgument(f"{where}: {value!r} does not fit {kind} ({low} to {high})")
+        elif not isinstance(number, int):
+            number = float(number)  # an integer is rounded once, by `convert`
     except (TypeError, ValueError, AttributeError, OverflowError) as error:
         if isinstance(error, InvalidArgument):
             raise

@@ -84,7 +84,7 @@ def test_a_bug_in_the_compiler_is_told_apart_from_a_refusal(scripted: Zygote, ro
 
 
 def test_an_answer_that_lacks_something_is_our_bug(scripted: Zygote, root: MakeRoot) -> None:
-    with pytest.raises(InternalError, match="root r, target sm_89: a worker's answer cannot be read"):
+    with pytest.raises(InternalError, match=r"root r, target .*: a worker's answer cannot be read"):
         _run(scripted, [root("r", "silent")])
 
 

@@ -124,7 +124,7 @@ class Driver:
     @property
     def names(self) -> list[str]:
         """The calls' names alone, without the look at the thread's context that goes before most."""
-        return [line.split()[0] for line in self.calls if not line.startswith(("cuCtxGetCurrent", "hipGetDevice "))]
+        return [name for name in (line.split()[0] for line in self.calls) if name not in ("cuCtxGetCurrent", "hipGetDevice")]
 
     @property
     def last_module_size(self) -> int:

@@ -12,6 +12,7 @@ from gompute.frontend.check.convert import Kind, coerce, join, kind_of, to_value
 from gompute.frontend.check.expressions import element_index, place_of
 from gompute.frontend.check.operands import ArrayPlace, Operand, Static, Value, describe
 from gompute.frontend.faults import Faults, KernelFault
+from gompute.frontend.source import statements_in
 from gompute.lang import builtins as language
 from gompute.lang.spec import argument_type
 from gompute.lang.types import I64, LocalArrayType, ScalarType
@@ -20,12 +21,17 @@ __all__ = ["Assignments", "assigned_names"]
 
 
 def assigned_names(body: Iterable[ast.stmt]) -> dict[str, ast.AST]:
-    """Every name that a function body assigns, with the first place: in Python those are local throughout."""
+    """Every name that a function body assigns, with the first place: in Python those are local throughout.
+
+    Expressions are not searched: a name that is assigned inside one (``:=``) is refused where it stands.
+    """
     found: dict[str, ast.AST] = {}
-    for statement in body:
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                found.setdefault(node.id, node)
+    for statement in statements_in(body):
+        targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+        for target in targets:
+            for node in ast.walk(target) if target is not None else ():
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                    found.setdefault(node.id, node)
     return found
 
 

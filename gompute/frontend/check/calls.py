@@ -192,7 +192,7 @@ def _length(context: Context, node: ast.Call) -> Operand:
     if isinstance(operand, ArrayPlace):
         return Static(operand.length)
     if isinstance(operand, ParamArrayPlace):
-        return Static(operand.count)
+        return Static(operand.length)
     if isinstance(operand, Static) and isinstance(operand.object, (tuple, Table)):
         return Static(len(operand.object))
     raise KernelFault(node, f"{describe(operand)} has no length in a kernel", "pass the length as an argument")

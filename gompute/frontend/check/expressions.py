@@ -138,8 +138,8 @@ def _subscript(context: Context, node: ast.Subscript) -> Operand:
     if isinstance(base, ArrayPlace):
         return Value(typed.Load(base.element, base.slot, element_index(context, node.slice, base.length, describe(base))))
     if isinstance(base, ParamArrayPlace):
-        index = element_index(context, node.slice, base.count, describe(base))
-        return Value(typed.ReadParam(base.element, base.slot, base.offset, index, base.count))
+        index = element_index(context, node.slice, base.length, describe(base))
+        return Value(typed.ReadParam(base.element, base.slot, base.offset, index, base.length))
     if isinstance(base, Static) and isinstance(base.object, (tuple, Table)):
         return _table_element(context, base.object, node)
     raise KernelFault(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from gompute.frontend import typed
 from gompute.lang.builtins import Table
@@ -24,8 +23,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(NamedTuple):
     """A typed expression. A weak value is a Python number in a variable: held as i64 or f64, but it takes the type that it meets."""
 
     node: typed.Expression
@@ -38,15 +36,13 @@ class Value:
         return kind
 
 
-@dataclass(frozen=True, slots=True)
-class Static:
+class Static(NamedTuple):
     """An object known when the kernel is compiled: a literal, a module-level constant, a module, a function, a type."""
 
     object: Any
 
 
-@dataclass(frozen=True, slots=True)
-class StructPlace:
+class StructPlace(NamedTuple):
     """A params struct, or one nested in it `offset` bytes from the start of `slot`."""
 
     slot: typed.Slot
@@ -54,24 +50,23 @@ class StructPlace:
     offset: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ParamArrayPlace:
+class ParamArrayPlace(NamedTuple):
     """A fixed array inside a params struct."""
 
     slot: typed.Slot
     element: ScalarType
     offset: int
-    count: int
+    length: int
 
 
-@dataclass(frozen=True, slots=True)
-class PointerPlace:
+class PointerPlace(NamedTuple):
+    """A pointer argument."""
+
     slot: typed.Slot
     element: ScalarType
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayPlace:
+class ArrayPlace(NamedTuple):
     """A local array."""
 
     slot: typed.Slot
@@ -132,7 +127,7 @@ def describe(operand: Operand) -> str:
     if isinstance(operand, ArrayPlace):
         return f"a local array of {operand.length} {operand.element}"
     if isinstance(operand, ParamArrayPlace):
-        return f"a fixed[{operand.element}, {operand.count}]"
+        return f"a fixed[{operand.element}, {operand.length}]"
     thing = operand.object
     number = number_of(thing)
     if number is not None:

@@ -112,8 +112,8 @@ class ExpressionEmitter:
         address = self._place(node.slot)
         if node.offset:
             address = text.value(f"getelementptr inbounds i8, {pointer} {address}, i64 {node.offset}")
-        if node.index is not None:
-            address = element_address(text, node.type, pointer, address, self.expression(node.index))
+        if node.at is not None:
+            address = element_address(text, node.type, pointer, address, self.expression(node.at))
         return load(text, node.type, pointer, address, self.dialect.params_metadata)
 
     def _index(self, node: typed.Index) -> str:
@@ -123,7 +123,7 @@ class ExpressionEmitter:
 
     def _load(self, node: typed.Load) -> str:
         element, pointer, base = self.array(node.base)
-        return load(self.text, element, pointer, element_address(self.text, element, pointer, base, self.expression(node.index)))
+        return load(self.text, element, pointer, element_address(self.text, element, pointer, base, self.expression(node.at)))
 
     # ---- operations ----
 
@@ -235,7 +235,7 @@ def _cost(node: typed.Expression, budget: int = _FREE) -> int:
     if isinstance(node, (typed.Constant, typed.ReadLocal)):
         return 0
     if isinstance(node, typed.ReadParam):
-        return 1 if node.index is None else _DEAR
+        return 1 if node.at is None else _DEAR
     if isinstance(node, (typed.Unary, typed.Cast)):
         operands: tuple[typed.Expression, ...] = (node.operand,)
     elif isinstance(node, typed.Compare) or (isinstance(node, typed.Binary) and node.op in _CHEAP_BINARY):

@@ -123,7 +123,7 @@ class _FunctionEmitter(ExpressionEmitter):
 
     def _store(self, node: typed.Store) -> None:
         element, pointer, base = self.array(node.base)
-        index = self.expression(node.index)
+        index = self.expression(node.at)
         value = self.expression(node.value)
         store(self.text, element, value, pointer, element_address(self.text, element, pointer, base, index))
 

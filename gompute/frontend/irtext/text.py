@@ -132,7 +132,7 @@ class FunctionText:
     def new_block(self, purpose: str) -> str:
         """A fresh block name, for branches to it; `start` begins the block itself."""
         self._next_block += 1
-        return f"{purpose}.{self._next_block}"
+        return f"{purpose}.b{self._next_block}"  # blocks and values share their names
 
     def start(self, block: str) -> None:
         """Begin `block`; the text before it must be closed by then, or falls through into it."""
