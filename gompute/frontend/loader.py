@@ -12,9 +12,9 @@ import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 
 from gompute.errors import CompileError, Error
 from gompute.frontend.faults import Fault
@@ -27,6 +27,14 @@ __all__ = ["load_root"]
 _ALWAYS = frozenset({"gompute", "numpy"})
 
 
+class _SourceLoader(SourceFileLoader):
+    """Always compiles the source: bytecode that another Python left beside it counts as fresh for a second after an edit."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        path = self.get_filename(fullname)
+        return self.source_to_code(self.get_data(path), path)
+
+
 class _RootFinder(MetaPathFinder):
     """Decides where each top-level import of a root's module comes from."""
 
@@ -37,16 +45,20 @@ class _RootFinder(MetaPathFinder):
         self.used: list[Path] = []
 
     def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
-        if path is not None:
-            return None  # inside a package that was already admitted
         if _is_shared(fullname):
             return None
+        if path is not None:  # inside a package that was already admitted
+            found = PathFinder.find_spec(fullname, path)
+            if found is not None and found.origin is not None and isinstance(found.loader, SourceFileLoader):
+                found.loader = _SourceLoader(fullname, found.origin)
+            return found
         place = self._place(fullname)
         if place is not None:
             file = place / "__init__.py" if place.is_dir() else place
             self.used.append(file)
             locations = [str(place)] if place.is_dir() else None
-            return importlib.util.spec_from_file_location(fullname, file, submodule_search_locations=locations)
+            loader = _SourceLoader(fullname, str(file))
+            return importlib.util.spec_from_file_location(fullname, file, loader=loader, submodule_search_locations=locations)
         raise ImportError(self._refusal(fullname), name=fullname)
 
     def _place(self, name: str) -> Path | None:
@@ -79,14 +91,14 @@ def load_root(source: Path, name: str, imports: Sequence[Path] | None, sources: 
     sources.read(str(file))  # a syntax error is reported in our own words, before Python runs anything
     finder = _RootFinder(name, file.parent, None if imports is None else [path.resolve() for path in imports])
     module_name = f"gompute_root_{name}"  # a root may be called like a standard module
-    spec = importlib.util.spec_from_file_location(module_name, file)
-    if spec is None or spec.loader is None:
-        raise CompileError(f"{source}: not a Python file; the source of a root is a .py module")
+    loader = _SourceLoader(module_name, str(file))
+    spec = ModuleSpec(module_name, loader, origin=str(file))
+    spec.has_location = True
     module = importlib.util.module_from_spec(spec)
     vars(module)[REGISTRY] = []
     with _importing(finder, module):
         try:
-            spec.loader.exec_module(module)
+            loader.exec_module(module)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # SystemExit of the author's code included: it is a fault of the root, not the end of a build

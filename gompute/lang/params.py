@@ -9,7 +9,9 @@ from __future__ import annotations
 import dataclasses
 import enum
 import inspect
+import sys
 from collections.abc import Iterator
+from types import FrameType
 from typing import Any, TypeVar, dataclass_transform
 
 from gompute.errors import CompileError
@@ -45,15 +47,32 @@ class ParamsRejected(CompileError):
 
 
 class _Layout:
-    """Computes the layout on first use: only then can every annotation be resolved, and a bad field is reported with all others."""
+    """Computes the layout on first use, so that a bad field is reported with all others.
 
-    def __init__(self) -> None:
+    Annotations that are text are evaluated where the class stands; one that names a class further down waits for the first use.
+    """
+
+    def __init__(self, cls: type, place: FrameType) -> None:
         self._type: ParamsType | None = None
+        self._globals = place.f_globals
+        self._annotations: dict[str, Any] | None
+        try:
+            self._annotations = inspect.get_annotations(cls, globals=place.f_globals, locals=place.f_locals, eval_str=True)
+        except Exception:  # whatever an annotation's own code raises: raised again on first use, where it can be reported
+            self._annotations = None
 
     def __get__(self, instance: object, owner: type) -> ParamsType:
         if self._type is None:
-            self._type = _layout(owner)
+            self._type = _layout(owner, self._resolved(owner))
         return self._type
+
+    def _resolved(self, owner: type) -> dict[str, Any]:
+        if self._annotations is None:
+            try:
+                self._annotations = inspect.get_annotations(owner, globals=self._globals, eval_str=True)
+            except Exception as error:  # as above
+                raise CompileError(f"{owner.__name__}: a field's annotation cannot be resolved: {error}") from error
+        return self._annotations
 
 
 @dataclass_transform(frozen_default=True)
@@ -65,7 +84,7 @@ def params(cls: C) -> C:
     """
     if not isinstance(cls, type):
         raise CompileError(f"@params decorates a class, not {cls!r}; write @params above 'class Params:'")
-    cls.__gompute_params__ = _Layout()  # type: ignore[attr-defined]
+    cls.__gompute_params__ = _Layout(cls, sys._getframe(1))  # type: ignore[attr-defined]
     dataclasses.dataclass(frozen=True)(cls)  # decorates in place: without slots it makes no new class
     return cls
 
@@ -87,11 +106,7 @@ def leaves(layout: ParamsType, prefix: str = "", base: int = 0) -> Iterator[tupl
             yield f"{prefix}{field.name}", field.type, base + field.offset, field.count
 
 
-def _layout(cls: type) -> ParamsType:
-    try:
-        annotations = inspect.get_annotations(cls, eval_str=True)
-    except Exception as error:
-        raise CompileError(f"{cls.__name__}: a field's annotation cannot be resolved: {error}") from error
+def _layout(cls: type, annotations: dict[str, Any]) -> ParamsType:
     fields: list[ParamsField] = []
     faults: list[FieldFault] = []
     offset, align = 0, 1

@@ -223,6 +223,11 @@ DECLARATIONS: list[tuple[str, str, str]] = [
         "write def f(x: f32) -> f32, or with a params struct: (x: f32, p: Params) -> f32",
     ),
     (
+        "def at() -> u64:\n    return g.global_id(0)\n\n@g.map\ndef f(x: u64) -> u64:\n    return at()",
+        "the function of a map sees one element, and no coordinates such as g.global_id",
+        "write a raw kernel, @g.kernel, to work with coordinates",
+    ),
+    (
         "@g.kernel\ndef f(d: ptr[f32]) -> f32:\n    return d[0]",
         "a raw kernel returns nothing",
         "write results to a ptr argument, and remove the result type",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import py_compile
 import sys
 from pathlib import Path
 
@@ -140,3 +141,27 @@ def test_closures_and_lambdas_on_one_line_are_kernels_of_their_own(tmp_path: Pat
     ir = compiled(write(tmp_path, body)).ir
     assert [value for value in ("0x4000000000000000", "0x4008000000000000", "0x4014000000000000") if value in ir] != []
     assert ir.count("fmul float") == 3
+
+
+def test_stale_bytecode_beside_a_source_is_not_used(tmp_path: Path) -> None:
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "__init__.py").write_text("from package.inner import A\n")
+    for name in (tmp_path / "beside.py", package / "inner.py"):
+        name.write_text("A = 2.0\n")
+        stamp = name.stat()
+        py_compile.compile(str(name), doraise=True)
+        name.write_text("A = 5.0\n")  # the same size, and within the resolution of a bytecode's time stamp
+        os.utime(name, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+    body = "import beside\nimport package\n\n@g.map\ndef f(x: f32) -> f32:\n    return x * beside.A * package.A\n"
+    ir = compiled(write(tmp_path, body)).ir
+    assert ir.count("0x4014000000000000") == 2
+
+
+def test_annotations_may_be_text(tmp_path: Path) -> None:
+    head = "from __future__ import annotations\nimport gompute as g\nfrom gompute import f32\n"
+    body = "@g.params\nclass P:\n    a: f32\n\n@g.map\ndef f(x: f32, p: P) -> f32:\n    return x * p.a\n"
+    (tmp_path / "root.py").write_text(head + body)
+    assert [kernel.signature for kernel in compiled(tmp_path / "root.py").kernels] == [
+        "map(f32, P{a: f32 @0; size 4, align 4}) block=256,1,1"
+    ]

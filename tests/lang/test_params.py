@@ -171,3 +171,32 @@ def test_pack_of_another_class_is_refused() -> None:
         g.abi.pack(object())
     with pytest.raises(g.InvalidArgument, match="Outer takes 56 bytes, got 3"):
         g.abi.unpack(b"abc", Outer)
+
+
+def test_annotations_that_are_text_resolve_where_the_class_stands() -> None:
+    kind = g.f64
+
+    @g.params
+    class Text:
+        a: kind  # type: ignore[valid-type]
+        b: g.u8
+
+    layout = params_type(Text)
+    assert layout is not None
+    assert (kind, layout.size) == (g.f64, 16)
+
+
+def test_a_class_may_name_one_that_stands_further_down() -> None:
+    layout = params_type(Ahead)
+    assert layout is not None
+    assert layout.size == 8
+
+
+@g.params
+class Ahead:
+    later: Later
+
+
+@g.params
+class Later:
+    b: g.f64

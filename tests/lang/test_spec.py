@@ -87,6 +87,15 @@ def test_a_raw_kernel_with_pointers_has_no_host_call() -> None:
         raw([1.0], 1, Params(1.0))  # type: ignore[arg-type]
 
 
+def test_a_kernel_that_asks_for_coordinates_has_no_host_call() -> None:
+    @g.kernel
+    def where(n: g.u64) -> None:
+        assert g.global_id(0) < n
+
+    with pytest.raises(g.Unsupported, match="'where' asks for coordinates such as global_id"):
+        where(1)
+
+
 def test_a_failed_assert_stops_a_host_call() -> None:
     @g.map
     def positive(x: g.f32) -> g.f32:

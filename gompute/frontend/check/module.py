@@ -65,6 +65,9 @@ def _form(spec: KernelSpec, function: typed.Function, faults: Faults, sources: S
         written = ", ".join(str(kind) for kind in kinds)
         fix = f"write def {spec.function.__name__}(x: f32) -> f32, or with a params struct: (x: f32, p: Params) -> f32"
         faults.add(source, place, f"the function of a map takes an element and, if needed, params; this one takes ({written})", fix)
+    elif function.uses_index:
+        fix = "write a raw kernel, @g.kernel, to work with coordinates"
+        faults.add(source, place, "the function of a map sees one element, and no coordinates such as g.global_id", fix)
     elif function.result != element:
         given = "nothing" if function.result is None else str(function.result)
         faults.add(

@@ -57,8 +57,11 @@ class GpuDialect(ABC):
         """The function's own parameters."""
         text = FunctionText(module)
         arguments, passed = [], []
+        taken = {"entry"}  # the block's name; blocks and values share their names
         for position, slot in enumerate(kernel.function.parameters):
-            name = f"%{safe_name(slot.name)}.{position}"
+            word = safe_name(slot.name)
+            name = f"%{word}" if word not in taken else f"%{word}.{position}"  # AMD's metadata shows it
+            taken.add(word)
             if isinstance(slot.type, PointerType):
                 arguments.append(f"{self.global_pointer} align {slot.type.element.size} {name}")
                 passed.append(f"{self.global_pointer} {name}")

@@ -45,12 +45,14 @@ class Range:
 
     def finish(self, emitter: ExpressionEmitter) -> None:
         """Advance, go back to the head, and go on after the loop."""
-        text, suffix, pointer = emitter.text, f", {emitter.dialect.private_pointer}", self.register
+        text, register, pointer = emitter.text, self.register, emitter.dialect.private_pointer
         emitter.start(self.step)
-        text.effect(f"store {pointer} {text.value(f'add {pointer} {self.value}, {self.by}')}{suffix} {self.counter}")
+        following = text.value(f"add {register} {self.value}, {self.by}")
+        text.effect(f"store {register} {following}, {pointer} {self.counter}")
         if self.left is not None:
             place, count = self.left
-            text.effect(f"store {pointer} {text.value(f'sub {pointer} {count}, 1')}{suffix} {place}")
+            fewer = text.value(f"sub {register} {count}, 1")
+            text.effect(f"store {register} {fewer}, {pointer} {place}")
         text.branch(self.head)
         emitter.start(self.end)
 

@@ -79,9 +79,9 @@ class Loaded:
             else:
                 raw = argument if isinstance(argument, bytes) else argument.tobytes()
                 holder = (ctypes.c_uint64 * (len(raw) // 8 + 1))()  # aligned for any scalar
-                ctypes.memmove(holder, raw, len(raw))  # type: ignore[arg-type]
+                ctypes.memmove(holder, raw, len(raw))
             kept.append(holder)
-            addresses.append(ctypes.addressof(holder))  # type: ignore[arg-type]
+            addresses.append(ctypes.addressof(holder))
         table = (ctypes.c_void_p * len(addresses))(*addresses)
         launch = (ctypes.c_uint64 * 7)(*grid, *block, 0)
         entry = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64)

@@ -48,7 +48,7 @@ def _argument(name: str, kind: object) -> ArgumentEntry:
 def everything() -> typed.Module:
     """All operations on all types, every kind of kernel and argument, and random programs."""
     kernels: list[typed.Kernel] = [scale_relu(), coordinates_kernel()]
-    callees = []
+    callees: list[typed.Function] = []
     for scalar in SCALARS.values():
         kernels.append(elementwise(f"two_{scalar}", (scalar, scalar), [case.make for case in two_operand_cases(scalar)]))
         one = one_operand_cases(scalar) + bitcast_cases(scalar) + (constant_cases(scalar) if scalar == I32 else [])
