@@ -10,6 +10,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, update_wrapper
 from types import FrameType, FunctionType
@@ -74,6 +75,7 @@ class KernelSpec:
             raise CompileError(f"@{kind} decorates a function, not {function!r}; write @{kind} above a 'def' with annotated arguments")
         self.kind = kind
         self.function = function
+        _resolve_in_place(function, sys._getframe(1))
         self.name = function.__name__ if name is None else name
         self.problems: list[tuple[str, str]] = []
         self.block_size = self._block(block_size)
@@ -136,6 +138,19 @@ class KernelSpec:
 def specs_of(namespace: dict[str, Any]) -> tuple[KernelSpec, ...]:
     """Every spec that the top level of a root's module made, in the order of their making."""
     return tuple(namespace[REGISTRY])
+
+
+def _resolve_in_place(function: FunctionType, frame: FrameType | None) -> None:
+    """Replace annotations that are text (``from __future__ import annotations``) by what they name where the kernel stands: the types of
+    a kernel made inside a function may be local to it, and are out of reach later. One that names nothing yet stays text."""
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "gompute":
+        frame = frame.f_back
+    if frame is None or not any(isinstance(annotation, str) for annotation in function.__annotations__.values()):
+        return
+    for name, annotation in function.__annotations__.items():
+        if isinstance(annotation, str):
+            with suppress(Exception):  # what the annotation's own code raises is reported when the kernel is used: it is evaluated again
+                function.__annotations__[name] = eval(annotation, frame.f_globals, frame.f_locals)
 
 
 def _home(frame: FrameType | None, function: FunctionType) -> dict[str, Any]:

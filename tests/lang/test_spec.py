@@ -107,6 +107,19 @@ def test_a_failed_assert_stops_a_host_call() -> None:
         positive(-1.0)
 
 
+def test_a_kernel_made_in_a_function_may_use_params_local_to_it() -> None:
+    @g.params
+    class Local:
+        by: g.f32
+
+    @g.map
+    def scaled(x: g.f32, p: Local) -> g.f32:
+        return x * p.by
+
+    assert scaled(2.0, Local(1.5)) == 3.0
+    assert all(not isinstance(annotation, str) for annotation in scaled.__annotations__.values())
+
+
 def test_types_convert_on_the_host_and_keep_their_type() -> None:
     assert g.u8(300) == 44
     assert g.i32(float("nan")) == 0
