@@ -9,9 +9,12 @@ Names are loaded on first use: importing the package pulls in neither a compiler
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+
+TYPE_CHECKING = False  # type checkers know the name; importing `typing` would delay every program by milliseconds
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from gompute import runtime
     from gompute.errors import (
         AllocFailed,
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from gompute.handles.auto_kernel import AutoKernel
     from gompute.handles.by_name import kernel_by_name
     from gompute.handles.defaults import register_kernels
+    from gompute.handles.installed import installed_kernels
     from gompute.handles.kernel import Kernel
     from gompute.handles.kernel_set import KernelSet, load
     from gompute.handles.raw_kernel import RawKernel
@@ -68,7 +72,8 @@ __version__ = "0.1.0"
 _HOMES = {
     "gompute.errors": (
         "AllocFailed ArtifactError BackendUnavailable CaptureFailed CompileError ContextFailed CopyFailed Error EventFailed GraphFailed "
-        "InitFailed InternalError InvalidArgument KernelNotFound LaunchFailed ModuleLoadFailed NoDevice SyncFailed UnknownTarget Unsupported"
+        "InitFailed InternalError InvalidArgument KernelNotFound LaunchFailed ModuleLoadFailed NoDevice SyncFailed UnknownTarget "
+        "Unsupported"
     ),
     "gompute.lang.builtins": "bitcast block_dim block_id cast global_id grid_dim local local_id select static table target",
     "gompute.lang.names": "bf16 f16 f32 f64 fixed i8 i16 i32 i64 ptr u8 u16 u32 u64",
@@ -79,6 +84,7 @@ _HOMES = {
     "gompute.handles.auto_kernel": "AutoKernel",
     "gompute.handles.by_name": "kernel_by_name",
     "gompute.handles.defaults": "register_kernels",
+    "gompute.handles.installed": "installed_kernels",
     "gompute.handles.kernel_set": "KernelSet load",
     "gompute.runtime.buffer": "Buffer",
     "gompute.runtime.dim3": "Dim3",
@@ -131,6 +137,7 @@ __all__ = [
     "i16",
     "i32",
     "i64",
+    "installed_kernels",
     "kernel",
     "kernel_by_name",
     "last_driver_error",

@@ -84,6 +84,15 @@ def build(sources: Path, out: Path, python: str | Path = sys.executable, jobs: i
     return out
 
 
+def wheel(kernels: Path, out: Path, python: str) -> dict[str, bytes]:
+    """The wheel of a kernel set, by name."""
+    environment = {"PYTHONPATH": os.pathsep.join((str(ROOT), PACKAGES)), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [python, "-m", "gompute", "merge", str(kernels), "--wheel", "-o", str(out)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return contents(out)
+
+
 def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
@@ -164,6 +173,8 @@ def test_another_python(reference: dict[str, bytes], tmp_path: Path) -> None:
     for version, python in others.items():
         out = build(write_sources(tmp_path / version / "src"), tmp_path / version / "out", python=python)
         assert differences(contents(out), reference) == [], f"Python {version}"
+        wheels = [wheel(out, tmp_path / version / name, interpreter) for name, interpreter in (("own", sys.executable), ("other", python))]
+        assert len(wheels[0]) == 1 and differences(*wheels) == [], f"Python {version}"
 
 
 PROBES = (

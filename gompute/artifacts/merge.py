@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 
+from gompute.artifacts.destination import Destination
 from gompute.artifacts.entry import KernelEntry, Resources
 from gompute.artifacts.kernel_set import KernelSet
-from gompute.artifacts.write import NewBlob, NewUnit, WrittenBlob, check_destination, write_set
+from gompute.artifacts.write import NewBlob, NewUnit, WrittenBlob, set_content
 from gompute.errors import ArtifactError
 
-__all__ = ["merge_sets", "read_units"]
+__all__ = ["merge_sets", "merged_units", "read_units"]
 
 
 def read_units(kernels: KernelSet) -> tuple[NewUnit, ...]:
@@ -34,20 +35,35 @@ def read_units(kernels: KernelSet) -> tuple[NewUnit, ...]:
 
 
 def merge_sets(
-    sources: Sequence[str | os.PathLike[str]], directory: Path, *, generator: Mapping[str, str], staging: Path | None = None
-) -> tuple[WrittenBlob, ...]:
-    """Write the union of several kernel sets; `directory` may be one of them. The order of `sources` changes nothing.
+    sources: Sequence[str | os.PathLike[str]], destination: Destination, *, generator: Mapping[str, str]
+) -> tuple[Path, tuple[WrittenBlob, ...]]:
+    """Write the union of several kernel sets; one of them may be what is replaced.
+
+    Args:
+        generator: as for `write_set`.
+
+    Returns:
+        The folder or the file that was written, and the blobs in it, in the order of the index.
+
+    Raises:
+        ArtifactError: as `merged_units`, or the destination cannot take the set.
+    """
+    destination.check()
+    content = set_content(merged_units(sources), generator=generator)
+    prepared = destination.prepare(content)
+    prepared.write()
+    return prepared.place, content.blobs
+
+
+def merged_units(sources: Sequence[str | os.PathLike[str]]) -> tuple[NewUnit, ...]:
+    """The union of several kernel sets, in memory. The order of `sources` changes nothing.
 
     A root and target that two sets have must be the same in both, except that one may have a kind of blob (a cubin beside the PTX) that the
     other lacks.
 
-    Args:
-        generator, staging: as for `write_set`.
-
     Raises:
         ArtifactError: a set can't be read, or two sets differ on a root and target, or give one kernel's name to two roots; both are named.
     """
-    check_destination(directory)
     merged: dict[tuple[str, str], tuple[NewUnit, KernelSet]] = {}
     owners: dict[str, tuple[str, KernelSet]] = {}
     for source in sources:
@@ -66,7 +82,7 @@ def merge_sets(
                         f"kernel {kernel.name!r} is in root {root!r} of {where.path} and in root {unit.root!r} of {kernels.path}; "
                         "a name is unique in a kernel set: rename one of them, or keep the sets apart"
                     )
-    return write_set(directory, (unit for unit, _ in merged.values()), generator=generator, staging=staging)
+    return tuple(unit for unit, _ in merged.values())
 
 
 def _unite(first: NewUnit, first_set: KernelSet, second: NewUnit, second_set: KernelSet) -> NewUnit:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import keyword
 import re
+import sys
 
 from gompute.targets import KINDS, BlobKind, Target, all_targets
 
-__all__ = ["INDEX", "LISTINGS", "blob_file", "is_identifier", "is_root_name", "is_set_file", "listing_file"]
+__all__ = ["INDEX", "LISTINGS", "MODULE", "blob_file", "is_identifier", "is_root_name", "is_set_file", "listing_file", "module_fault"]
 
 #: The file that makes a directory a kernel set.
 INDEX = "index.json"
+
+#: The Python module around a kernel set that a program finds without being told.
+MODULE = "gompute_kernels"
 
 #: Text for people to read beside the blobs, which the index does not list: its kind and the end of its file's name.
 LISTINGS = {"ir": "ll", "asm": "s"}
@@ -45,3 +50,12 @@ def is_set_file(name: str) -> bool:
     root, _, rest = name.rpartition(".")[0].rpartition(".")
     made = is_root_name(root) and name.rpartition(".")[2] in _ENDINGS and any(rest == target.safe_name for target in all_targets())
     return made or name == INDEX
+
+
+def module_fault(name: str) -> str | None:
+    """Why the module around a kernel set must not have this name; None where it may."""
+    if not (is_identifier(name) and len(name) <= 64) or keyword.iskeyword(name):
+        return "it must be a Python identifier of ASCII letters, digits and underscores, at most 64"
+    if name == "gompute" or name.startswith("__") or name in sys.stdlib_module_names:
+        return "it would hide another module of that name"
+    return None

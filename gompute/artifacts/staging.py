@@ -1,4 +1,4 @@
-"""Replacing a folder as a whole: it is made beside its place and exchanged in one step, so that a reader sees the old or the new.
+"""Replacing a folder or a file as a whole: it is made beside its place and exchanged in one step: a reader sees the old or the new.
 
 A staging folder is locked by the process that fills it. What a killed process has left behind is unlocked, and the next write to the
 same place removes it; two writes at once leave each other's alone.
@@ -14,7 +14,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["replace_folder", "staging_folder"]
+__all__ = ["replace_file", "replace_folder", "staging_folder"]
 
 _MARK = ".gompute-staging-"
 _AT_FDCWD = -100
@@ -47,6 +47,27 @@ def replace_folder(folder: Path, files: Mapping[str, bytes], staging: Path | Non
         _exchange(staged, place)
     finally:
         # Holds the new files if something failed, else the old ones. If it can't be removed, the next write tries again.
+        shutil.rmtree(staged, ignore_errors=True)
+        os.close(lock)
+
+
+def replace_file(file: Path, data: bytes, staging: Path | None = None) -> None:
+    """Put a file in the place of `file`, missing parents included; it too is made in a staging folder beside its place.
+
+    Args:
+        staging: as for `replace_folder`.
+
+    Raises:
+        OSError: an old file is as it was.
+    """
+    place = _place(file)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    _remove_abandoned(place)
+    staged, lock = _make_staging(place, staging)
+    try:
+        _fill(staged, {place.name: data})
+        os.replace(staged / place.name, place)
+    finally:
         shutil.rmtree(staged, ignore_errors=True)
         os.close(lock)
 

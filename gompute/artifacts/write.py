@@ -5,7 +5,8 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,11 +14,11 @@ from gompute.artifacts.entry import KernelEntry
 from gompute.artifacts.files import read_regular
 from gompute.artifacts.index import MAX_INDEX, BlobEntry, Index, UnitEntry, decode_index, encode_index, is_index, sorted_units
 from gompute.artifacts.names import INDEX, LISTINGS, blob_file, is_set_file, listing_file
-from gompute.artifacts.staging import replace_folder, staging_folder
+from gompute.artifacts.staging import replace_folder
 from gompute.errors import ArtifactError, InternalError
 from gompute.targets import KINDS, BlobKind, Target
 
-__all__ = ["NewBlob", "NewUnit", "WrittenBlob", "check_destination", "staging_folder", "write_set"]
+__all__ = ["NewBlob", "NewUnit", "SetContent", "WrittenBlob", "check_destination", "set_content", "write_set", "writing"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +65,32 @@ class WrittenBlob:
     sha256: str
 
 
-def check_destination(directory: Path) -> None:
+@dataclass(frozen=True, slots=True)
+class SetContent:
+    """A kernel set in memory.
+
+    Attributes:
+        files: the bytes of every file, by name: index, blobs and listings.
+    """
+
+    index: Index
+    files: Mapping[str, bytes]
+
+    @property
+    def blobs(self) -> tuple[WrittenBlob, ...]:
+        """The blobs, in the index's order."""
+        return tuple(
+            WrittenBlob(blob.file, unit.root, unit.target.name, blob.kind, blob.length, blob.sha256)
+            for unit in self.index.units
+            for blob in unit.blobs
+        )
+
+
+def check_destination(directory: Path, also: Collection[str] = ()) -> None:
     """Whether a kernel set may be written there; a build asks before it compiles.
+
+    Args:
+        also: what may be there besides the files of a set.
 
     Raises:
         ArtifactError: something is there that is neither an empty folder nor a kernel set, and would be lost.
@@ -79,7 +104,7 @@ def check_destination(directory: Path) -> None:
         raise ArtifactError(f"{directory}: {culprit}; a kernel set is a folder: choose another name") from None
     except OSError as error:
         raise ArtifactError(f"{directory}: {error.strerror}") from None
-    foreign = [name for name in names if not is_set_file(name) or not os.path.isfile(directory / name)]
+    foreign = [name for name in names if name not in also and not (is_set_file(name) and os.path.isfile(directory / name))]
     if foreign:
         raise ArtifactError(
             f"{directory}: not replaced, since it holds {foreign[0]!r}, which is no part of a kernel set; choose another folder"
@@ -90,26 +115,15 @@ def check_destination(directory: Path) -> None:
         raise ArtifactError(f"{directory}: not replaced, since its {INDEX} is not that of a kernel set; delete it or choose another folder")
 
 
-def write_set(
-    directory: Path,
-    units: Iterable[NewUnit],
-    *,
-    generator: Mapping[str, str],
-    staging: Path | None = None,
-) -> tuple[WrittenBlob, ...]:
-    """Write a kernel set, whole or not at all. A set that is there is replaced; missing parents are made.
+def set_content(units: Iterable[NewUnit], *, generator: Mapping[str, str]) -> SetContent:
+    """Put a kernel set together.
 
     Args:
         units: in any order; the files do not depend on it.
         generator: name and version of the program that writes: ``{"gompute": "0.1.0"}``.
-        staging: where the files are gathered, a name from `staging_folder`, for a caller that must know it beforehand.
-
-    Returns:
-        The blobs, in the index's order.
 
     Raises:
-        ArtifactError: two units give the same root and target or the same kernel, `check_destination` refuses, or writing fails; then what
-            was in `directory` is there still.
+        ArtifactError: two units give the same root and target or the same kernel.
     """
     made = list(units)
     files: dict[str, bytes] = {}
@@ -123,17 +137,36 @@ def write_set(
     index = Index(generator=dict(generator), units=sorted_units(map(_entry, made)))
     files[INDEX] = encode_index(index)
     _check_readable(files[INDEX], index)
+    return SetContent(index, files)
+
+
+def write_set(directory: Path, units: Iterable[NewUnit], *, generator: Mapping[str, str]) -> tuple[WrittenBlob, ...]:
+    """Write a kernel set, whole or not at all. A set that is there is replaced; missing parents are made.
+
+    Args:
+        units, generator: as for `set_content`.
+
+    Returns:
+        The blobs, in the index's order.
+
+    Raises:
+        ArtifactError: as `set_content`, or `check_destination` refuses, or writing fails; then what was in `directory` is there still.
+    """
+    content = set_content(units, generator=generator)
     check_destination(directory)
+    with writing(directory, "the kernel set"):
+        replace_folder(directory, content.files)
+    return content.blobs
+
+
+@contextmanager
+def writing(place: Path, what: str) -> Iterator[None]:
+    """Turns what the system says of a write to `place` into an ArtifactError that names it; `what` says what was to be written."""
     try:
-        replace_folder(directory, files, staging)
+        yield
     except OSError as error:
         hint = " (a mount point can't be replaced: name a folder inside it)" if error.errno in (errno.EBUSY, errno.EXDEV) else ""
-        raise ArtifactError(f"{directory}: could not write the kernel set: {error.strerror}{hint}") from error
-    return tuple(
-        WrittenBlob(blob.file, unit.root, unit.target.name, blob.kind, blob.length, blob.sha256)
-        for unit in index.units
-        for blob in unit.blobs
-    )
+        raise ArtifactError(f"{place}: could not write {what}: {error.strerror}{hint}") from error
 
 
 def _add(files: dict[str, bytes], name: str, data: bytes, unit: NewUnit) -> None:

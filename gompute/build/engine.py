@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -64,8 +65,29 @@ class _Running:
     kernels: tuple[str, ...] = ()
 
 
-def run_jobs(jobs: Sequence[Job], zygote: Zygote, *, limit: int, reporter: Reporter) -> list[Outcome]:
+class _Waiting:
+    """The jobs that no worker has yet, each with its number, and which of them is next."""
+
+    def __init__(self, jobs: Sequence[Job], lanes: int) -> None:
+        self._heavy = deque((number, job) for number, job in enumerate(jobs) if job.heavy)
+        self._light = deque((number, job) for number, job in enumerate(jobs) if not job.heavy)
+        self._lanes = lanes
+
+    def __bool__(self) -> bool:
+        return bool(self._heavy or self._light)
+
+    def take(self, at_work: Iterable[_Running]) -> tuple[int, Job] | None:
+        """The next job, or None when all that are left wait for a lane. Heavy ones go first: they take longest."""
+        if self._heavy and sum(unit.job.heavy for unit in at_work) < self._lanes:
+            return self._heavy.popleft()
+        return self._light.popleft() if self._light else None
+
+
+def run_jobs(jobs: Sequence[Job], zygote: Zygote, *, limit: int, reporter: Reporter, heavy_lanes: int = 1) -> list[Outcome]:
     """Do all jobs, at most `limit` at a time; a job that fails holds up no other.
+
+    Args:
+        heavy_lanes: how many of those at work may be heavy.
 
     Returns:
         One outcome per job, in the order of `jobs`.
@@ -78,11 +100,11 @@ def run_jobs(jobs: Sequence[Job], zygote: Zygote, *, limit: int, reporter: Repor
     reporter.planned(jobs)
     outcomes: dict[int, Outcome] = {}
     running: dict[int, _Running] = {}
-    waiting = list(enumerate(jobs))[::-1]
+    waiting = _Waiting(jobs, heavy_lanes)
     try:
         while waiting or running:
-            while waiting and len(running) < limit:
-                number, job = waiting.pop()
+            while len(running) < limit and (taken := waiting.take(running.values())) is not None:
+                number, job = taken
                 running[number] = _Running(job, time.monotonic())
                 zygote.send({"order": "unit", "unit": number, **job.order()})
                 reporter.started(job)

@@ -15,7 +15,7 @@ from gompute.targets import Target
 __all__ = ["EMIT", "CodegenJob", "CompileJob", "Job"]
 
 EMIT = ("ptx", "cubin", "ir", "asm")
-"""What `--emit` takes: `ptx` and `cubin` choose the blobs of an NVIDIA target, `ir` and `asm` ask for listings beside the blobs of any."""
+"""What `--emit` takes: `ptx` is made for every NVIDIA target, named or not; `cubin` adds one; `ir` and `asm` add listings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,11 @@ class CompileJob:
     @property
     def root_name(self) -> str:
         return self.root.name
+
+    @property
+    def heavy(self) -> bool:
+        """Whether it takes one of the lanes for heavy roots; a check takes none."""
+        return self.root.heavy and not self.check_only
 
     def order(self) -> dict[str, Any]:
         """The job as JSON for a worker."""
@@ -67,6 +72,10 @@ class CodegenJob:
     ir: str
     kernels: tuple[KernelEntry, ...]
     target: Target
+
+    @property
+    def heavy(self) -> bool:
+        return False
 
     def order(self) -> Mapping[str, Any]:
         """The job as JSON for a worker."""

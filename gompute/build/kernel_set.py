@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from gompute.artifacts.write import NewBlob, NewUnit, WrittenBlob, check_destination, staging_folder, write_set
+from gompute.artifacts.destination import Destination
+from gompute.artifacts.write import NewBlob, NewUnit, WrittenBlob, set_content
 from gompute.build.clashes import check_kernel_names
 from gompute.build.engine import Reporter, run_jobs
 from gompute.build.job import CompileJob
@@ -23,16 +24,18 @@ class BuildRequest:
     """What to build.
 
     Attributes:
-        directory: where the kernel set goes; a set that is there is replaced as a whole.
+        destination: where the kernel set goes, and in which form.
         emit: some of `gompute.build.job.EMIT`.
         limit: units at work at a time.
+        heavy_lanes: how many of these may be of heavy roots.
     """
 
     roots: tuple[KernelRoot, ...]
     targets: tuple[Target, ...]
-    directory: Path
+    destination: Destination
     emit: frozenset[str]
     limit: int
+    heavy_lanes: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +44,14 @@ class BuildReport:
 
     Attributes:
         outcomes: one per root and target, by root and then target.
-        written: the blobs in `directory`, in its index's order; None when nothing compiled and the directory was left as it was.
+        written: the blobs, in the order of the set's index; None when nothing was written, because nothing compiled, or because some units
+            failed and the form of the destination wants all.
+        place: the folder or the file that was written.
     """
 
-    directory: Path
     outcomes: tuple[Outcome, ...]
-    written: tuple[WrittenBlob, ...] | None
+    written: tuple[WrittenBlob, ...] | None = None
+    place: Path | None = None
 
     @property
     def compiled(self) -> tuple[Compiled, ...]:
@@ -63,33 +68,35 @@ class BuildReport:
 
 
 def build_set(request: BuildRequest, zygote: Zygote, reporter: Reporter, *, generator: Mapping[str, str]) -> BuildReport:
-    """Compile every root for every target, and write those units that compiled as a kernel set, in one step.
+    """Compile every root for every target, and write what compiled as a kernel set, in one step.
 
     Args:
         generator: name and version of the program that builds, for the index.
 
     Raises:
-        ArtifactError: the directory cannot take a kernel set, or writing fails; what was there is there still.
+        ArtifactError: the destination cannot take a kernel set, or writing fails; what was there is there still.
         BackendUnavailable: the compiler is not installed.
         CompileError: two roots have one name, or define a kernel of one name, or the compiler's process was ended from outside; nothing is
             written.
     """
     check_unique(request.roots)
-    check_destination(request.directory)
+    request.destination.check()
     jobs = [
         CompileJob(root, target, request.emit)
         for root in sorted(request.roots, key=lambda root: root.name)
         for target in sorted(request.targets, key=lambda target: target.sort_key)
     ]
-    report = BuildReport(request.directory, tuple(run_jobs(jobs, zygote, limit=request.limit, reporter=reporter)), None)
+    outcomes = run_jobs(jobs, zygote, limit=request.limit, heavy_lanes=request.heavy_lanes, reporter=reporter)
+    report = BuildReport(tuple(outcomes))
     check_kernel_names(report.compiled, request.roots)
-    if not report.compiled:
+    if not report.compiled or not (report.complete or request.destination.partial):
         return report
-    staging = staging_folder(request.directory)
-    zygote.guard(staging)
-    written = write_set(request.directory, map(_unit, report.compiled), generator=generator, staging=staging)
+    content = set_content(map(_unit, report.compiled), generator=generator)
+    prepared = request.destination.prepare(content)
+    zygote.guard(prepared.staging)
+    prepared.write()
     zygote.release()
-    return BuildReport(report.directory, report.outcomes, written)
+    return BuildReport(report.outcomes, content.blobs, prepared.place)
 
 
 def _unit(outcome: Compiled) -> NewUnit:

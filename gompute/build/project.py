@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gompute.build.roots import KernelRoot, check_root_name, check_source
-from gompute.errors import CompileError
+from gompute.errors import CompileError, UnknownTarget
 from gompute.targets import Target, parse_target
 
 __all__ = ["Project", "find_project", "read_project"]
@@ -24,11 +24,13 @@ class Project:
         file: the pyproject.toml; paths in it are relative to its folder.
         targets: what to build for when the command line names no target.
         roots: by name.
+        heavy_lanes: how many heavy roots may be at work at a time.
     """
 
     file: Path
     targets: tuple[Target, ...]
     roots: tuple[KernelRoot, ...]
+    heavy_lanes: int = 1
 
 
 def find_project(folder: Path) -> Project | None:
@@ -62,21 +64,35 @@ def read_project(file: Path) -> Project | None:
     if not isinstance(tools, dict) or "gompute" not in tools:
         return None
     where = f"{file}: [tool.gompute]"
-    declared = _table(tools["gompute"], where, keys=("roots", "targets"))
-    targets = tuple(parse_target(name) for name in _strings(declared.get("targets", []), f"{where} targets"))
+    declared = _table(tools["gompute"], where, keys=("heavy-lanes", "roots", "targets"))
+    targets = _targets(declared.get("targets", []), f"{where} targets")
     roots = _table(declared.get("roots", {}), f"{where} roots", keys=None)
-    return Project(file, targets, tuple(_root(file, name, roots[name]) for name in sorted(roots)))
+    lanes = declared.get("heavy-lanes", 1)
+    if type(lanes) is not int or lanes < 1:  # a bool is an int to Python and not to us
+        raise CompileError(f"{where} heavy-lanes: a number from 1 on is wanted, got {lanes!r}.")
+    return Project(file, targets, tuple(_root(file, name, roots[name]) for name in sorted(roots)), lanes)
+
+
+def _targets(declared: object, where: str) -> tuple[Target, ...]:
+    names = _strings(declared, where)
+    try:
+        return tuple(parse_target(name) for name in names)
+    except UnknownTarget as error:
+        raise UnknownTarget(f"{where}: {error}") from None
 
 
 def _root(file: Path, name: str, declared: object) -> KernelRoot:
     where = f"{file}: [tool.gompute.roots.{name}]"
     check_root_name(name, where=where, fix="rename the root; its source file can keep its name.")
-    table = _table(declared, where, keys=("imports", "source"))
+    table = _table(declared, where, keys=("heavy", "imports", "source"))
     if not isinstance(table.get("source"), str):
         raise CompileError(f'{where}: a root needs its source.\n  Add the line: source = "kernels/{name}.py"')
     source = file.parent / table["source"]
     check_source(source, where=f"{where} source {table['source']!r}")
-    return KernelRoot(name, source.absolute(), _imports(file.parent, table.get("imports", []), f"{where} imports"))
+    heavy = table.get("heavy", False)
+    if not isinstance(heavy, bool):
+        raise CompileError(f"{where} heavy: true or false is wanted, got {heavy!r}.")
+    return KernelRoot(name, source.absolute(), _imports(file.parent, table.get("imports", []), f"{where} imports"), heavy)
 
 
 def _imports(folder: Path, declared: object, where: str) -> Mapping[str, tuple[Path, ...]]:

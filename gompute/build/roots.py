@@ -21,11 +21,13 @@ class KernelRoot:
         source: absolute path of the Python module.
         imports: what the module may import from outside the standard library and gompute, per backend (`cuda`, `hip`, `cpu`), as absolute
             paths of files or folders; None where nothing was declared and imports are discovered.
+        heavy: code generation takes so much time or memory that only few such roots may be at work at once.
     """
 
     name: str
     source: Path
     imports: Mapping[str, tuple[Path, ...]] | None = None
+    heavy: bool = False
 
     def imports_for(self, target: Target) -> tuple[Path, ...] | None:
         """The declared imports for one target, or None where they are discovered."""

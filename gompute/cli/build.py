@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
 import gompute
+from gompute.artifacts.destination import Destination
 from gompute.build.job import EMIT
 from gompute.build.kernel_set import BuildReport, BuildRequest, build_set
+from gompute.build.roots import KernelRoot
 from gompute.cli import options
 from gompute.cli.failures import print_failures, print_said
 from gompute.cli.progress import progress
@@ -37,14 +40,14 @@ def _emit(_: click.Context, __: click.Parameter, value: str) -> frozenset[str]:
     type=options.TARGET,
     help="A target to build for; may be given many times. `gompute targets` lists them.",
 )
-@click.option(
-    "--output",
-    "-o",
-    required=True,
-    type=click.Path(path_type=Path, file_okay=False),
-    help="The folder of the kernel set. It is replaced as a whole.",
-)
+@options.output
 @options.jobs
+@click.option("--heavy", "heavy", multiple=True, metavar="NAME", help="A root whose compilation is heavy; may be given many times.")
+@click.option(
+    "--heavy-lanes",
+    type=click.IntRange(min=1),
+    help="How many units of heavy roots, of the -j at work, to work on at a time. Default: as declared, else 1.",
+)
 @click.option(
     "--emit",
     default="ptx",
@@ -65,7 +68,11 @@ def build_command(
     sources: Sequence[Path],
     targets: Sequence[Target],
     output: Path,
+    module: str | None,
+    wheel: bool,
     jobs: int,
+    heavy: Sequence[str],
+    heavy_lanes: int | None,
     emit: frozenset[str],
     no_cache: bool,
     as_json: bool,
@@ -78,35 +85,55 @@ def build_command(
     \b
     Example:
       gompute build kernels.py --target sm_89 --target gfx1100 --target x86-64-v3 -o kernels
+      gompute build kernels.py --target sm_89 --wheel -o dist
     """
-    roots, wanted = options.roots_and_targets(sources, targets)
-    if not wanted:
+    work = options.work(sources, targets)
+    roots = _with_heavy(work.roots, heavy)
+    if not work.targets:
         raise click.UsageError(
             "no target: a build is for pinned targets. Give --target NAME, or declare targets in [tool.gompute] of pyproject.toml.\n"
             "`gompute targets` lists them."
         )
-    request = BuildRequest(roots, wanted, output, emit, jobs)
+    destination = options.destination(output, module, wheel)
+    request = BuildRequest(roots, work.targets, destination, emit, jobs, heavy_lanes or work.heavy_lanes)
     with progress() as reporter:
         report = build_set(request, options.compiler(ctx), reporter, generator={"gompute": gompute.__version__})
     print_said(report.outcomes)
     print_failures(report.failed)
     if as_json:
-        print_json(_result(report))
+        print_json(_result(report, wheel))
     else:
-        _print_summary(report)
+        _print_summary(report, destination)
     return 0 if report.complete else 1
 
 
-def _print_summary(report: BuildReport) -> None:
+def _with_heavy(roots: Sequence[KernelRoot], names: Sequence[str]) -> tuple[KernelRoot, ...]:
+    """`roots`, those of these names heavy besides those that are declared so.
+
+    Raises:
+        click.BadParameter: there is no root of such a name.
+    """
+    known = {root.name for root in roots}
+    for name in names:
+        if name not in known:
+            raise click.BadParameter(f"there is no root {name!r}; the roots are {', '.join(sorted(known))}.", param_hint="'--heavy'")
+    return tuple(replace(root, heavy=root.heavy or root.name in names) for root in roots)
+
+
+def _print_summary(report: BuildReport, destination: Destination) -> None:
+    if not report.compiled:
+        print_error(f"nothing compiled; {destination.label} was left as it was.")
+        return
     if report.written is None:
-        print_error(f"nothing compiled; {report.directory} was left as it was.")
+        missing, held = _units(report.failed), _units(report.compiled)
+        print_error(f"{destination.label} was not written: it would be incomplete.\n  Compiled: {held}.\n  Missing: {missing}.")
         return
     size = sum(blob.length for blob in report.written)
     kernels = {kernel.name for unit in report.compiled for kernel in unit.kernels}
     if report.complete:
-        click.echo(f"{report.directory}: {count(len(kernels), 'kernel')}, {count(len(report.written), 'blob')}, {readable_size(size)}")
+        click.echo(f"{report.place}: {count(len(kernels), 'kernel')}, {count(len(report.written), 'blob')}, {readable_size(size)}")
         return
-    print_error(f"{report.directory} is incomplete.\n  It holds: {_units(report.compiled)}.\n  Missing: {_units(report.failed)}.")
+    print_error(f"{report.place} is incomplete.\n  It holds: {_units(report.compiled)}.\n  Missing: {_units(report.failed)}.")
 
 
 def _units(outcomes: Sequence[Any]) -> str:
@@ -116,9 +143,9 @@ def _units(outcomes: Sequence[Any]) -> str:
     return "; ".join(f"{root} for {', '.join(names)}" for root, names in by_root.items())
 
 
-def _result(report: BuildReport) -> dict[str, Any]:
+def _result(report: BuildReport, wheel: bool) -> dict[str, Any]:
     return {
-        "directory": str(report.directory),
+        **options.place_json(report.place, wheel),
         "complete": report.complete,
         "blobs": [
             {"file": blob.file, "root": blob.root, "target": blob.target, "kind": blob.kind, "length": blob.length, "sha256": blob.sha256}

@@ -38,8 +38,9 @@ def check_command(ctx: click.Context, sources: Sequence[Path], targets: Sequence
     Example:
       gompute check kernels.py
     """
-    roots, wanted = options.roots_and_targets(sources, targets)
-    wanted = wanted or tuple(parse_target(name) for name in _ONE_PER_BACKEND)
+    work = options.work(sources, targets)
+    roots = work.roots
+    wanted = work.targets or tuple(parse_target(name) for name in _ONE_PER_BACKEND)
     with progress() as reporter:
         outcomes = run_jobs(
             [CompileJob(root, target, check_only=True) for root in roots for target in wanted],

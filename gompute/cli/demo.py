@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import gompute
+from gompute.artifacts.destination import SetFolder
 from gompute.build.kernel_set import BuildRequest, build_set
 from gompute.build.roots import roots_from_files
 from gompute.cli import options
@@ -66,7 +67,7 @@ def demo_command(ctx: click.Context, image: Path | None, output: Path, jobs: int
         kernels = Path(folder, "kernels")
         began = time.perf_counter()
         with progress() as reporter:
-            request = BuildRequest(roots_from_files([source]), _targets(), kernels, frozenset({"ptx"}), jobs)
+            request = BuildRequest(roots_from_files([source]), _targets(), SetFolder(kernels), frozenset({"ptx"}), jobs)
             report = build_set(request, options.compiler(ctx), reporter, generator={"gompute": gompute.__version__})
         print_failures(report.failed)
         if not report.complete:

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+import gompute
+from gompute.artifacts.destination import Destination, PackageFolder, SetFolder, WheelFile
+from gompute.artifacts.names import MODULE, module_fault
+from gompute.artifacts.wheel import wheel_name_fault
 from gompute.build.project import find_project
 from gompute.build.roots import KernelRoot, roots_from_files
 from gompute.build.zygote import Zygote
 from gompute.errors import CompileError, UnknownTarget
 from gompute.targets import Target, parse_target
 
-__all__ = ["TARGET", "as_json", "compiler", "jobs", "roots_and_targets", "sources"]
+__all__ = ["TARGET", "Work", "as_json", "compiler", "destination", "jobs", "output", "place_json", "sources", "work"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -52,6 +57,51 @@ def as_json(function: Function) -> Function:
     return click.option("--json", "as_json", is_flag=True, help="Print the result as JSON on the standard output.")(function)
 
 
+def _module(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    if value is not None and (fault := module_fault(value)) is not None:
+        raise click.BadParameter(f"{value!r} cannot name the module: {fault}.")
+    return value
+
+
+def output(function: Function) -> Function:
+    """``-o``, and the forms in which a set is put there."""
+    place = click.option(
+        "--output",
+        "-o",
+        required=True,
+        type=click.Path(path_type=Path, file_okay=False),
+        help="The folder of the kernel set, which is replaced as a whole. With --module or --wheel, the folder that the package or the "
+        "wheel is put into, beside what is there.",
+    )
+    module = click.option(
+        "--module",
+        metavar="NAME",
+        callback=_module,
+        help=f"Write a Python package NAME around the set, for programs to import. Gompute itself finds one that is called {MODULE}.",
+    )
+    wheel = click.option("--wheel", is_flag=True, help=f"Write that package as a wheel. Without --module it is called {MODULE}.")
+    return place(module(wheel(function)))
+
+
+def destination(folder: Path, module: str | None, wheel: bool) -> Destination:
+    """What the options of `output` ask for.
+
+    Raises:
+        click.UsageError: the wheel cannot be named after the module.
+    """
+    if wheel:
+        name = module or MODULE
+        if (fault := wheel_name_fault(name)) is not None:
+            raise click.BadParameter(f"{name!r} cannot name a wheel: {fault}.", param_hint="'--module'")
+        return WheelFile(folder, name, gompute.__version__)
+    return SetFolder(folder) if module is None else PackageFolder(folder, module)
+
+
+def place_json(place: Path | None, wheel: bool) -> dict[str, str | None]:
+    """Where a set was put, for ``--json``: the folder of the set, or the wheel; null where it was not written."""
+    return {"directory": None, "wheel": None} | {"wheel" if wheel else "directory": None if place is None else str(place)}
+
+
 def compiler(ctx: click.Context) -> Zygote:
     """The compiler's process: the one that was started ahead, else a new one. It ends with the command."""
     if isinstance(ctx.obj, Zygote):
@@ -59,9 +109,22 @@ def compiler(ctx: click.Context) -> Zygote:
     return ctx.with_resource(Zygote.start())
 
 
-def roots_and_targets(files: Sequence[Path], targets: Sequence[Target]) -> tuple[tuple[KernelRoot, ...], tuple[Target, ...]]:
-    """What a command is about: the files given, else the roots that the project declares; the targets given, else the declared ones (which
-    may be none). Each once.
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a command is about.
+
+    Attributes:
+        targets: each once, sorted; there may be none.
+        heavy_lanes: how many heavy roots may be at work at a time, as declared.
+    """
+
+    roots: tuple[KernelRoot, ...]
+    targets: tuple[Target, ...]
+    heavy_lanes: int
+
+
+def work(files: Sequence[Path], targets: Sequence[Target]) -> Work:
+    """The files given, else the roots that the project declares; the targets given, else the declared ones.
 
     Raises:
         click.UsageError: the files cannot be roots, or there is neither a file nor a declaration.
@@ -82,4 +145,5 @@ def roots_and_targets(files: Sequence[Path], targets: Sequence[Target]) -> tuple
         )
     wanted = targets or (project.targets if project is not None else ())
     by_name = {target.name: target for target in wanted}
-    return roots, tuple(sorted(by_name.values(), key=lambda target: target.sort_key))
+    lanes = project.heavy_lanes if project is not None else 1
+    return Work(roots, tuple(sorted(by_name.values(), key=lambda target: target.sort_key)), lanes)

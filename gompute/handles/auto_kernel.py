@@ -22,7 +22,7 @@ class AutoKernel(Kernel):
 
     Args:
         spec: the decorated function.
-        kernels: a kernel set or the folder of one; without it the default set.
+        kernels: a kernel set, its folder or its generated module; without it the default set.
         strict: raise where a warning would be given.
         threads: the most threads of one call where the CPU is chosen.
 

@@ -16,7 +16,7 @@ def kernel_by_name(name: str, backend: str, ordinal: int = 0, kernels: Kernels =
     Args:
         backend: ``cuda``, ``hip`` or ``cpu``.
         ordinal: the device's number.
-        kernels: a kernel set or the folder of one; without it the default set.
+        kernels: a kernel set, its folder or its generated module; without it the default set.
 
     Raises:
         KernelNotFound: no such kernel; lists near names.

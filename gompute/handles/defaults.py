@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import os
 import threading
-from pathlib import Path
+from types import ModuleType
 from typing import TypeAlias
 
 from gompute.artifacts import kernel_set as artifacts
+from gompute.artifacts.names import MODULE
 from gompute.errors import ArtifactError, InvalidArgument, KernelNotFound
+from gompute.handles.installed import find_module, folder_of
 from gompute.handles.kernel_set import KernelSet, load
 
 __all__ = ["Kernels", "default_set", "register_kernels", "required_set"]
 
-#: What a caller may give for a kernel set.
-Kernels: TypeAlias = KernelSet | str | os.PathLike[str] | None
+#: What a caller may give for a kernel set: an opened one, a folder, or the generated module around one.
+Kernels: TypeAlias = KernelSet | str | os.PathLike[str] | ModuleType | None
 
 _VARIABLE = "GOMPUTE_KERNELS"
-_MODULE = "gompute_kernels"
 
 
 class _Registry:
@@ -34,8 +33,8 @@ class _Registry:
 _registry = _Registry()
 
 
-def register_kernels(kernels: KernelSet | str | os.PathLike[str]) -> KernelSet:
-    """Makes a kernel set (or the one in a folder) this process's default, and returns it.
+def register_kernels(kernels: KernelSet | str | os.PathLike[str] | ModuleType) -> KernelSet:
+    """Makes a kernel set (or the one in a folder, or of a generated module) this process's default, and returns it.
 
     A program registers its own set once; a library passes ``kernels=`` to its handles instead.
 
@@ -72,9 +71,8 @@ def default_set(kernels: Kernels = None) -> KernelSet | None:
             return _open(folder)
         except ArtifactError as error:
             raise ArtifactError(f"{_VARIABLE}: {error}") from error
-    if importlib.util.find_spec(_MODULE) is not None:
-        return _open(_folder_of_module())
-    return None
+    module = find_module(MODULE)
+    return None if module is None else _open(folder_of(module))
 
 
 def required_set(kernels: Kernels, kernel: str) -> KernelSet:
@@ -87,18 +85,20 @@ def required_set(kernels: Kernels, kernel: str) -> KernelSet:
     if found is None:
         raise KernelNotFound(
             f"kernel {kernel!r}: no kernel set to look in: pass kernels=g.load(FOLDER), call g.register_kernels(FOLDER) once, "
-            f"set {_VARIABLE}, or install a {_MODULE} package; `gompute build` makes one"
+            f"set {_VARIABLE}, or install a {MODULE} package; `gompute build` makes a set, and with --wheel such a package"
         )
     return found
 
 
-def _set_of(kernels: KernelSet | str | os.PathLike[str]) -> KernelSet:
+def _set_of(kernels: KernelSet | str | os.PathLike[str] | ModuleType) -> KernelSet:
     if isinstance(kernels, KernelSet):
         return kernels
     if isinstance(kernels, artifacts.KernelSet):
         return KernelSet(kernels.path, kernels.index)
     if isinstance(kernels, str | os.PathLike):
         return _open(kernels)
+    if isinstance(kernels, ModuleType):
+        return _open(folder_of(kernels))
     raise InvalidArgument(f"kernels: expected a kernel set (from g.load) or the path of one, got {type(kernels).__name__}")
 
 
@@ -115,13 +115,3 @@ def _open(folder: str | os.PathLike[str]) -> KernelSet:
         if known is None or known[0] != state:
             known = _registry.opened[where] = (state, load(folder))
         return known[1]
-
-
-def _folder_of_module() -> Path:
-    module = importlib.import_module(_MODULE)
-    folder = getattr(module, "path", None)
-    if not isinstance(folder, str | os.PathLike):
-        raise ArtifactError(
-            f"the installed module {_MODULE} ({module.__file__}) has no `path` of a kernel set: `gompute build --module` makes such modules"
-        )
-    return Path(folder)

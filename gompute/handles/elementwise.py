@@ -46,6 +46,11 @@ class _Map:
             # Instances are frozen, so one that comes again has the bytes that lie there.
             frame.params = params if self._params.lasting(params) else _NONE
 
+    def check_params(self, arguments: tuple[Any, ...]) -> None:
+        """Refuses wrong params of a call that has no element to work on."""
+        if self._params is not None:
+            self._params(arguments[1])
+
     def wrong_count(self, what: str, arguments: tuple[Any, ...]) -> InvalidArgument:
         head = f"{what} of kernel {self.name!r} takes {self._takes}"
         if not arguments:
@@ -102,13 +107,13 @@ class MapOnCpu(_Map):
             # The buffer protocol refuses what is read-only, empty or not C-contiguous, and is the fastest way to the address.
             view = _first_byte(data)
             address = _address_of(view)
-            if data.dtype is self.dtype and not address % self.itemsize:
-                self._call(address, data.size, arguments)
-                return
-        except (TypeError, ValueError, AttributeError) as error:
-            if isinstance(error, InvalidArgument):
-                raise
-        self._run_checked(arguments)
+            usual = data.dtype is self.dtype and not address % self.itemsize
+        except (TypeError, ValueError, AttributeError):
+            usual = False
+        if usual:
+            self._call(address, data.size, arguments)
+        else:
+            self._run_checked(arguments)
 
     def launch(self, arguments: tuple[Any, ...]) -> None:
         if len(arguments) != self._expected:
@@ -120,6 +125,8 @@ class MapOnCpu(_Map):
                 raise not_whole("data", self.element, data.nbytes, self.itemsize)
             if count:
                 self._call(data.device_addr, count, arguments)
+            else:
+                self.check_params(arguments)
         else:
             self._run_checked(arguments, " or a Buffer on cpu")
 
@@ -127,9 +134,14 @@ class MapOnCpu(_Map):
         data = check_array("data", self.element, arguments[0], also)
         if data.size:
             self._call(data.ctypes.data, data.size, arguments)
+        else:
+            self.check_params(arguments)
 
     def _call(self, address: int, count: int, arguments: tuple[Any, ...]) -> None:
-        frame = self._frames.pop() if self._frames else _CpuFrame(self._packing, self._kernel)
+        try:
+            frame = self._frames.pop()
+        except IndexError:
+            frame = _CpuFrame(self._packing, self._kernel)
         self.fill(frame, address, count, arguments)
         if count < self._alone:
             frame.call()
@@ -169,10 +181,11 @@ class MapOnDevice(_Map):
             raise self.wrong_count("run", arguments)
         data = check_array("data", self.element, arguments[0])
         if not data.size:
+            self.check_params(arguments)
             return
         grid = self._grid(data.size)
         accelerator, address, size = self._accelerator, data.ctypes.data, data.nbytes
-        frame = self._frames.pop() if self._frames else _DeviceFrame(self._packing)
+        frame = self._free_frame()
         try:
             buffer = self._buffer(frame, size)
             self.fill(frame, buffer.device_addr, data.size, arguments)
@@ -194,9 +207,10 @@ class MapOnDevice(_Map):
         if rest:
             raise not_whole("data", self.element, buffer.nbytes, self.itemsize)
         if not count:
+            self.check_params(arguments)
             return
         grid = self._last[1] if count == self._last[0] else self._grid(count)
-        frame = self._frames.pop() if self._frames else _DeviceFrame(self._packing)
+        frame = self._free_frame()
         try:
             self.fill(frame, address, count, arguments)
             self._kernel.launch_packed(grid, self._block, 0, frame.address)
@@ -218,6 +232,12 @@ class MapOnDevice(_Map):
             small.free()  # first, so that both need not fit at once
         frame.buffer = self._accelerator.allocate(size)
         return frame.buffer
+
+    def _free_frame(self) -> _DeviceFrame:
+        try:
+            return self._frames.pop()
+        except IndexError:
+            return _DeviceFrame(self._packing)
 
     def _give_back(self, frame: _DeviceFrame) -> None:
         self._frames.append(frame)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from gompute.errors import InternalError, InvalidArgument
 from gompute.handles.defaults import Kernels
@@ -29,7 +29,7 @@ class Kernel:
         spec: the decorated function; the artifact must have been built from the same declaration.
         backend: ``cuda``, ``hip`` or ``cpu``.
         ordinal: the device's number.
-        kernels: a kernel set or the folder of one; without it the default set.
+        kernels: a kernel set, its folder or its generated module; without it the default set.
         threads: CPU only: the most threads of one call, all cores when left out. A small array stays in the calling thread.
 
     Raises:
@@ -129,7 +129,7 @@ class Kernel:
         names = ", ".join(unexpected)
         return InvalidArgument(f"{what} of kernel {self.name!r} takes its arguments by position; got the keyword {names}")
 
-    def __enter__(self) -> Kernel:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:

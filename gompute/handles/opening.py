@@ -101,11 +101,7 @@ def _open_cpu(what: KernelSpec | str, ordinal: int, kernels: Kernels) -> Opened:
         return _compile(what, context, "there is no kernel set")
     try:
         return _load(what, kernel_set, context)
-    except ArtifactError:
-        raise
-    except KernelNotFound as error:
-        return _compile(what, context, str(error))
-    except _NoCode as error:
+    except (KernelNotFound, _NoCode) as error:
         return _compile(what, context, str(error))
 
 
@@ -140,7 +136,7 @@ def _compile(spec: KernelSpec, context: cpu.Context, reason: str) -> Opened:
         image, entry = in_process.compile_for_cpu(spec)
     except BackendUnavailable as error:
         raise BackendUnavailable(f"kernel {spec.name!r} on cpu: {reason}\nand it cannot be compiled here: {error}") from error
-    return Opened("cpu", entry, context, context.load_module(image).get_kernel(entry.symbol), "compiled in this process")
+    return Opened("cpu", entry, context, context.load_module(image).get_kernel(entry.symbol), "the compiler in this process")
 
 
 def _check_fresh(spec: KernelSpec, entry: KernelEntry, source: str) -> None:
@@ -160,7 +156,7 @@ def _check_fresh(spec: KernelSpec, entry: KernelEntry, source: str) -> None:
 
 def _differing(one: str, other: str) -> tuple[str, str]:
     """The parts in which two signatures differ, without what they share at the start and at the end."""
-    first, second = (re.findall(r"[^,;{}()\s]+(?:: [^,;{}()\s]+)?(?: @\d+)?|[{}()]", text) for text in (one, other))
+    first, second = (re.findall(r"[^,;:{}()\s]+(?:: [^,;:{}()\s]+)?(?: @\d+)?|[{}()]", text) for text in (one, other))
     while first and second and first[0] == second[0]:
         del first[0], second[0]
     while first and second and first[-1] == second[-1]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import product
-from typing import Any
+from typing import Any, Self
 
 from gompute.artifacts.entry import ArgumentEntry, KernelEntry
 from gompute.errors import InvalidArgument
@@ -32,7 +32,7 @@ class RawKernel:
         kernel: the decorated function, which the artifact must agree with, or a name.
         backend: ``cuda``, ``hip`` or ``cpu``.
         ordinal: the device's number.
-        kernels: a kernel set or the folder of one; without it the default set.
+        kernels: a kernel set, its folder or its generated module; without it the default set.
         threads: CPU only: the most threads of one launch, all cores when left out.
 
     Raises: as `Kernel`.
@@ -99,7 +99,10 @@ class RawKernel:
             shape = self._checked_shape(grid, block, shared)
         blocks, items, extra = shape
         values = [read(argument) for read, argument in zip(self._readers, arguments, strict=True)]
-        frame = self._frames.pop() if self._frames else Frame(self._packing)
+        try:
+            frame = self._frames.pop()
+        except IndexError:
+            frame = Frame(self._packing)
         self._packing.pack(frame.storage, 0, *values)
         if not isinstance(kernel, CpuKernel):
             kernel.launch_packed(blocks, items, extra, frame.address)
@@ -174,7 +177,7 @@ class RawKernel:
     def _closed_error(self, what: str) -> InvalidArgument:
         return InvalidArgument(f"{what}: the handle of kernel {self.name!r} is closed")
 
-    def __enter__(self) -> RawKernel:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

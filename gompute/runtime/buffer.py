@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from gompute.errors import InvalidArgument
 from gompute.runtime.host_memory import readable, writable
@@ -100,7 +100,7 @@ class Buffer:
         if address is not None:
             self.memory.release(address)
 
-    def __enter__(self) -> Buffer:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

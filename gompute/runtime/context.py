@@ -8,7 +8,7 @@ import threading
 from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from gompute.errors import BackendUnavailable, InvalidArgument, NoDevice, SyncFailed
 from gompute.runtime.buffer import Buffer
@@ -318,7 +318,7 @@ class DeviceContext:
         """Ends this view of the device; again is no error."""
         self._accelerator = None
 
-    def __enter__(self) -> DeviceContext:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -8,7 +8,7 @@ import os
 import threading
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy
 
@@ -238,7 +238,7 @@ class Context:
         if self._closed:
             raise InvalidArgument("this cpu context is closed")
 
-    def __enter__(self) -> Context:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

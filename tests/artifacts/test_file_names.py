@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gompute.artifacts.names import blob_file, is_identifier, is_root_name, is_set_file, listing_file
+from gompute.artifacts.names import blob_file, is_identifier, is_root_name, is_set_file, listing_file, module_fault
 from gompute.targets import all_targets, parse_target
 
 
@@ -38,3 +38,18 @@ def test_every_file_that_is_made_is_known_as_one() -> None:
 )
 def test_other_files_are_not(name: str) -> None:
     assert not is_set_file(name)
+
+
+@pytest.mark.parametrize("name", ["gompute_kernels", "k", "Photo2", "_mine", "x" * 64])
+def test_names_of_modules(name: str) -> None:
+    assert module_fault(name) is None
+
+
+@pytest.mark.parametrize("name", ["", "2k", "a-b", "a.b", "a/b", "..", "k\n", "\u00e9", "x" * 65, "class", "None"])
+def test_names_that_no_module_has(name: str) -> None:
+    assert module_fault(name) == "it must be a Python identifier of ASCII letters, digits and underscores, at most 64"
+
+
+@pytest.mark.parametrize("name", ["gompute", "json", "__main__", "__pycache__"])
+def test_names_that_would_hide_a_module(name: str) -> None:
+    assert module_fault(name) == "it would hide another module of that name"

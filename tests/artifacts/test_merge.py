@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from gompute.artifacts.destination import SetFolder
 from gompute.artifacts.entry import Resources
 from gompute.artifacts.kernel_set import KernelSet
 from gompute.artifacts.merge import merge_sets
@@ -19,7 +20,7 @@ from tests.artifacts.samples import GENERATOR, contents, kernel, raw_kernel, sam
 
 def merge(tmp_path: Path, *parts: list[NewUnit]) -> Path:
     sources = [write_sample(tmp_path / f"part{number}", part) for number, part in enumerate(parts)]
-    merge_sets(sources, tmp_path / "merged", generator=GENERATOR)
+    merge_sets(sources, SetFolder(tmp_path / "merged"), generator=GENERATOR)
     return tmp_path / "merged"
 
 
@@ -28,7 +29,7 @@ def test_parts_make_the_whole_in_any_order(tmp_path: Path) -> None:
     units = sample_units()
     parts = [write_sample(tmp_path / f"part{number}", units[number : number + 2]) for number in (0, 2, 4)]
     for order in permutations(parts):
-        merge_sets(order, tmp_path / "merged", generator=GENERATOR)
+        merge_sets(order, SetFolder(tmp_path / "merged"), generator=GENERATOR)
         assert contents(tmp_path / "merged") == whole
 
 
@@ -39,7 +40,7 @@ def test_what_two_sets_share_is_there_once(tmp_path: Path) -> None:
 
 def test_a_set_may_be_merged_into_itself(tmp_path: Path) -> None:
     place = write_sample(tmp_path / "set", [unit("a", "sm_80")])
-    merge_sets([place, write_sample(tmp_path / "more", [unit("b", "sm_80")])], place, generator=GENERATOR)
+    merge_sets([place, write_sample(tmp_path / "more", [unit("b", "sm_80")])], SetFolder(place), generator=GENERATOR)
     assert KernelSet.open(place).roots == ("a", "b")
 
 
@@ -88,7 +89,7 @@ def test_a_damaged_part_stops_the_merge(tmp_path: Path) -> None:
     part = write_sample(tmp_path / "part")
     (part / "image.sm_80.ptx").write_bytes(b"x" * 48)
     with pytest.raises(ArtifactError, match="sha256"):
-        merge_sets([part], tmp_path / "merged", generator=GENERATOR)
+        merge_sets([part], SetFolder(tmp_path / "merged"), generator=GENERATOR)
     assert not (tmp_path / "merged").exists()
 
 
@@ -102,4 +103,4 @@ def test_the_destination_is_asked_first(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "notes.txt").write_text("")
     with pytest.raises(ArtifactError, match=r"notes\.txt"):
-        merge_sets([tmp_path / "no such set"], tmp_path / "mine", generator=GENERATOR)
+        merge_sets([tmp_path / "no such set"], SetFolder(tmp_path / "mine"), generator=GENERATOR)

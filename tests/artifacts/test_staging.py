@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from gompute.artifacts import staging
-from gompute.artifacts.staging import replace_folder, staging_folder
+from gompute.artifacts.staging import replace_file, replace_folder, staging_folder
 from tests.artifacts.samples import contents
 
 OLD = {"a": b"old", "b": b"old"}
@@ -194,3 +194,35 @@ def test_a_file_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyP
     replace_folder(tmp_path / "set", NEW)
     assert contents(tmp_path / "set") == NEW
     assert left.exists()
+
+
+def test_a_file_is_replaced_and_nothing_else_is_left(tmp_path: Path) -> None:
+    for data in (b"old", b"new"):
+        replace_file(tmp_path / "a" / "file", data)
+        assert (tmp_path / "a" / "file").read_bytes() == data
+        assert names(tmp_path / "a") == ["file"]
+
+
+def test_a_link_to_a_file_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real").write_bytes(b"old")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    replace_file(tmp_path / "link", b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_bytes() == b"new"
+
+
+def test_a_folder_in_the_place_of_a_file_stays(tmp_path: Path) -> None:
+    (tmp_path / "file").mkdir()
+    with pytest.raises(IsADirectoryError):
+        replace_file(tmp_path / "file", b"new")
+    assert names(tmp_path) == ["file"]
+
+
+def test_what_a_killed_write_of_a_file_has_left_is_removed_by_the_next(tmp_path: Path) -> None:
+    left = staging_folder(tmp_path / "file")
+    left.mkdir()
+    (left / "file").write_bytes(b"half")
+    mine = staging_folder(tmp_path / "file")
+    replace_file(tmp_path / "file", b"new", mine)
+    assert names(tmp_path) == ["file"]
+    assert not mine.exists()

@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -111,20 +112,68 @@ def test_units_see_an_empty_environment_a_pinned_hash_and_a_process_of_their_own
     assert len({pid for *_, pid in seen}) == len(seen)
 
 
+class _Counter(Quiet):
+    """Counts the units at work, and of these the heavy ones; keeps the most there were of each, and the order in which they started."""
+
+    def __init__(self) -> None:
+        self.now = {False: 0, True: 0}
+        self.most = {False: 0, True: 0}
+        self.most_of_all = 0
+        self.order: list[str] = []
+
+    def started(self, job: Job) -> None:
+        self.now[job.heavy] += 1
+        self.most[job.heavy] = max(self.most[job.heavy], self.now[job.heavy])
+        self.most_of_all = max(self.most_of_all, sum(self.now.values()))
+        self.order.append(job.root_name)
+
+    def finished(self, outcome: Outcome) -> None:
+        self.now[outcome.job.heavy] -= 1
+
+
 def test_no_more_units_than_allowed_are_at_work(scripted: Zygote, root: MakeRoot) -> None:
-    class Counter(Quiet):
-        now = most = 0
-
-        def started(self, job: Job) -> None:
-            self.now += 1
-            self.most = max(self.most, self.now)
-
-        def finished(self, outcome: Outcome) -> None:
-            self.now -= 1
-
-    counter = Counter()
+    counter = _Counter()
     run_jobs([CompileJob(root(name, "compile"), SM_89) for name in "abcdef"], scripted, limit=3, reporter=counter)
-    assert (counter.now, counter.most) == (0, 3)
+    assert (counter.now, counter.most_of_all) == ({False: 0, True: 0}, 3)
+
+
+@pytest.mark.parametrize(
+    ("limit", "lanes", "heavy", "both"),
+    [(3, 1, 1, 3), (3, 2, 2, 3), (1, 1, 1, 1), (2, 4, 2, 2), (8, 1, 1, 5), (8, 3, 3, 7), (8, 9, 4, 8)],
+)
+def test_heavy_units_run_in_lanes_and_all_are_bounded(
+    scripted: Zygote, root: MakeRoot, limit: int, lanes: int, heavy: int, both: int
+) -> None:
+    """Four units of two heavy roots, and four of two light ones."""
+    counter = _Counter()
+    roots = [replace(root(name, "compile"), heavy=name in "ac") for name in "abcd"]
+    jobs = [CompileJob(made, target) for made in roots for target in (SM_89, V3)]
+    outcomes = run_jobs(jobs, scripted, limit=limit, heavy_lanes=lanes, reporter=counter)
+    assert [outcome.job for outcome in outcomes] == jobs, "the order of the answers is that of the jobs"
+    assert all(isinstance(outcome, Compiled) for outcome in outcomes)
+    assert (counter.most[True], counter.most_of_all) == (heavy, both)
+    assert counter.now == {False: 0, True: 0}
+
+
+def test_a_heavy_unit_goes_first_and_holds_up_no_light_one(scripted: Zygote, root: MakeRoot) -> None:
+    counter = _Counter()
+    jobs = [CompileJob(replace(root(name, "compile"), heavy=name in "cd"), SM_89) for name in "abcd"]
+    run_jobs(jobs, scripted, limit=2, reporter=counter)
+    assert counter.order[:2] == ["c", "a"]
+    assert counter.most[True] == 1
+
+
+def test_a_heavy_unit_that_dies_frees_its_lane(scripted: Zygote, root: MakeRoot) -> None:
+    jobs = [CompileJob(replace(root(name, "kill" if name == "a" else "compile"), heavy=True), SM_89) for name in "abc"]
+    outcomes = run_jobs(jobs, scripted, limit=4, reporter=Quiet())
+    assert [type(outcome) for outcome in outcomes] == [Failed, Compiled, Compiled]
+
+
+def test_a_check_is_never_heavy(scripted: Zygote, root: MakeRoot) -> None:
+    counter = _Counter()
+    jobs = [CompileJob(replace(root(name, "compile"), heavy=True), SM_89, check_only=True) for name in "abc"]
+    run_jobs(jobs, scripted, limit=3, reporter=counter)
+    assert counter.most == {False: 3, True: 0}
 
 
 def _wait_for(path: Path) -> int:

@@ -62,7 +62,7 @@ def test_a_pyproject_without_the_table_is_passed_over(tmp_path: Path) -> None:
         ("[tool.gompute\n", "cannot be read"),
         ("[tool]\ngompute = 3\n", r"\[tool.gompute\]: a table is wanted, got 3"),
         ("[tool.gompute]\ntarget = ['sm_89']\n", r"\[tool.gompute\]: unknown key 'target'. Did you mean 'targets'"),
-        ("[tool.gompute]\nzzz = 1\n", "unknown key 'zzz'.\n  Known keys: roots, targets."),
+        ("[tool.gompute]\nzzz = 1\n", "unknown key 'zzz'.\n  Known keys: heavy-lanes, roots, targets."),
         ("[tool.gompute]\ntargets = 'sm_89'\n", "targets: a list of strings is wanted, got 'sm_89'"),
         ("[tool.gompute]\ntargets = [89]\n", "a list of strings is wanted"),
         ("[tool.gompute.roots.a]\n", r"\[tool.gompute.roots.a\]: a root needs its source.\n  Add the line: source ="),
@@ -73,6 +73,11 @@ def test_a_pyproject_without_the_table_is_passed_over(tmp_path: Path) -> None:
         ("[tool.gompute.roots.a]\nsource = 'a.py'\nimports = { rocm = [] }\n", "imports: unknown key 'rocm'"),
         ("[tool.gompute.roots.'a-b']\nsource = 'a.py'\n", "'a-b' cannot name a kernel root"),
         ("[tool.gompute]\nroots = ['a.py']\n", "roots: a table is wanted"),
+        ("[tool.gompute]\nheavy-lanes = 0\n", r"\[tool.gompute\] heavy-lanes: a number from 1 on is wanted, got 0"),
+        ("[tool.gompute]\nheavy-lanes = true\n", "heavy-lanes: a number from 1 on is wanted, got True"),
+        ("[tool.gompute]\nheavy-lanes = '2'\n", "heavy-lanes: a number from 1 on is wanted, got '2'"),
+        ("[tool.gompute]\nheavy_lanes = 2\n", "unknown key 'heavy_lanes'. Did you mean 'heavy-lanes'"),
+        ("[tool.gompute.roots.a]\nsource = 'a.py'\nheavy = 1\n", r"\[tool.gompute.roots.a\] heavy: true or false is wanted, got 1"),
     ],
 )
 def test_a_wrong_declaration_names_the_key_and_the_fix(tmp_path: Path, text: str, words: str) -> None:
@@ -81,5 +86,30 @@ def test_a_wrong_declaration_names_the_key_and_the_fix(tmp_path: Path, text: str
 
 
 def test_an_unknown_target_is_refused_with_near_names(tmp_path: Path) -> None:
-    with pytest.raises(UnknownTarget, match="sm_89"):
+    with pytest.raises(UnknownTarget, match=r"pyproject.toml: \[tool.gompute\] targets: .*'sm_98'.*sm_89"):
         read_project(_project(tmp_path, "[tool.gompute]\ntargets = ['sm_98']\n"))
+
+
+def test_a_detected_target_is_refused_with_the_file(tmp_path: Path) -> None:
+    with pytest.raises(UnknownTarget, match=r"\[tool.gompute\] targets: .*always pinned"):
+        read_project(_project(tmp_path, "[tool.gompute]\ntargets = ['auto']\n"))
+
+
+def test_heavy_roots_and_lanes(tmp_path: Path) -> None:
+    text = """
+        [tool.gompute]
+        heavy-lanes = 3
+        [tool.gompute.roots.one]
+        source = "a.py"
+        heavy = true
+        [tool.gompute.roots.two]
+        source = "b.py"
+        heavy = false
+        """
+    project = read_project(_project(tmp_path, text))
+    assert project is not None
+    assert project.heavy_lanes == 3
+    assert [(root.name, root.heavy) for root in project.roots] == [("one", True), ("two", False)]
+    bare = read_project(_project(tmp_path, "[tool.gompute.roots.one]\nsource = 'a.py'\n"))
+    assert bare is not None
+    assert (bare.heavy_lanes, bare.roots[0].heavy) == (1, False)

@@ -90,8 +90,7 @@ class Driver:
         self._library = ctypes.CDLL(str(path))
         for name in ("test_driver_log", "test_driver_problems"):
             getattr(self._library, name).restype = ctypes.c_char_p
-        for name in ("test_driver_allocated", "test_driver_last_module_size"):
-            getattr(self._library, name).restype = ctypes.c_size_t
+        self._library.test_driver_allocated.restype = ctypes.c_size_t
 
     def reset(self, kernels: Path | None = None) -> None:
         """One device of the usual kind, no faults, nothing recorded."""
@@ -113,8 +112,11 @@ class Driver:
         self._library.test_driver_version(version)
 
     def fail(self, call: str, code: int | None = None, *, skip: int = 0, times: int = 1) -> None:
-        """The `times` calls of that name after the next `skip` fail (-1: all)."""
+        """The `times` calls of that name (``*``: of any) after the next `skip` fail (-1: all)."""
         self._library.test_driver_fail(call.encode(), skip, times, self.vendor.code if code is None else code)
+
+    def forget_faults(self) -> None:
+        self._library.test_driver_forget_faults()
 
     @property
     def calls(self) -> list[str]:
@@ -125,11 +127,6 @@ class Driver:
     def names(self) -> list[str]:
         """The calls' names alone, without the look at the thread's context that goes before most."""
         return [name for name in (line.split()[0] for line in self.calls) if name not in ("cuCtxGetCurrent", "hipGetDevice")]
-
-    @property
-    def last_module_size(self) -> int:
-        """Bytes of the module that was loaded last, as the driver found its end."""
-        return int(self._library.test_driver_last_module_size())
 
     def forget(self) -> None:
         self._library.test_driver_forget_log()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -48,22 +47,18 @@ def kernel_set(set_path: Path) -> KernelSet:
 
 
 @pytest.fixture(scope="session")
-def _libraries(driver_paths: dict[str, Path]) -> Iterator[dict[str, Driver]]:
+def _libraries(driver_paths: dict[str, Path]) -> dict[str, Driver]:
     """The drivers of this process: a binding loads its library once, so they stay."""
-    made = {}
-    for name, vendor in VENDORS.items():
-        os.environ[vendor.variable] = str(driver_paths[name])
-        made[name] = Driver(vendor, driver_paths[name])
-    yield made
-    for vendor in VENDORS.values():
-        del os.environ[vendor.variable]
+    return {name: Driver(vendor, driver_paths[name]) for name, vendor in VENDORS.items()}
 
 
 def _lent(driver: Driver, kernels_so: Path) -> Iterator[Driver]:
     runtime = {"cuda": cuda, "hip": hip}[driver.vendor.backend]
     driver.reset(kernels_so)
     status.clear()
-    yield driver
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv(driver.vendor.variable, str(driver.path))
+        yield driver
     runtime.shutdown()
     problems, held = driver.problems, driver.held
     driver.reset()

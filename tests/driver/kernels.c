@@ -20,6 +20,12 @@ void scale_relu(void **arguments, const struct launch *launch, u64 begin, u64 en
     }
 }
 
+void weigh(void **arguments, const struct launch *launch, u64 begin, u64 end) {
+    float *data = ARGUMENT(float *, 0), *weights = arguments[2];
+    (void)launch;
+    for (u64 i = begin, n = least(end, ARGUMENT(u64, 1)); i < n; i++) data[i] *= weights[i % 3];
+}
+
 void negate(void **arguments, const struct launch *launch, u64 begin, u64 end) {
     int *data = ARGUMENT(int *, 0);
     (void)launch;

@@ -32,6 +32,11 @@ def scale_relu(x: f32, p: Params) -> f32:
     return y if y > 0 else 0.0
 
 
+@map
+def weigh(x: f32, p: Inner) -> f32:
+    return x * p.weights[0]
+
+
 @map(block_size=128)
 def negate(x: i32) -> i32:
     return -x
@@ -77,4 +82,4 @@ def params_to(out: ptr[u8], p: Mixed):
     out[0] = 0
 
 
-SPECS: tuple[KernelSpec, ...] = (scale_relu, negate, flip_bf16, raw_add, where, every_type, params_to)
+SPECS: tuple[KernelSpec, ...] = (scale_relu, weigh, negate, flip_bf16, raw_add, where, every_type, params_to)

@@ -126,6 +126,13 @@ def test_params_of_another_layout(kernel: Kernel) -> None:
     assert data.tolist() == [2] * 4
 
 
+def test_wrong_params_of_empty_data(kernel: Kernel) -> None:
+    with kernel.alloc(0) as buffer:
+        for call in (lambda: kernel.run(np.empty(0, np.float32), 2.0), lambda: kernel.launch(buffer, 2.0)):
+            with pytest.raises(InvalidArgument, match="params: expected an instance of Params"):
+                call()
+
+
 def test_a_field_that_does_not_fit_is_named(kernel: Kernel) -> None:
     with pytest.raises(InvalidArgument, match=r"Params\.scale: 'much' \(str\) is no f32"):
         kernel.run(np.ones(4, np.float32), Params("much"))  # type: ignore[arg-type]

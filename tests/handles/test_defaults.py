@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -20,9 +21,11 @@ from tests.driver.kernels import negate
 
 
 @pytest.fixture(autouse=True)
-def _nothing_given(monkeypatch: pytest.MonkeyPatch) -> None:
+def _nothing_given(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(defaults, "_registry", defaults._Registry())
     monkeypatch.delenv("GOMPUTE_KERNELS", raising=False)
+    yield
+    sys.modules.pop("gompute_kernels", None)
 
 
 @pytest.fixture
@@ -33,7 +36,6 @@ def others(tmp_path: Path, kernels_so: Path) -> list[Path]:
 def module(folder: Path, name: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / f"{name}.py").write_text(text)
     monkeypatch.syspath_prepend(str(folder))
-    monkeypatch.delitem(sys.modules, name, raising=False)
 
 
 def test_the_order(others: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,7 +51,6 @@ def test_the_order(others: list[Path], tmp_path: Path, monkeypatch: pytest.Monke
     assert found is not None and found.path == others[1]
     found = default_set(others[0])
     assert found is not None and found.path == others[0]
-    monkeypatch.delitem(sys.modules, "gompute_kernels", raising=False)
 
 
 def test_a_handle_uses_the_default(others: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,7 +98,6 @@ def test_an_installed_module_without_a_set(tmp_path: Path, monkeypatch: pytest.M
     module(tmp_path, "gompute_kernels", "emitted = False", monkeypatch)
     with pytest.raises(ArtifactError, match=r"the installed module gompute_kernels \(.*\) has no `path` of a kernel set"):
         default_set()
-    monkeypatch.delitem(sys.modules, "gompute_kernels", raising=False)
 
 
 def test_no_set_says_how_to_give_one() -> None:

@@ -16,7 +16,7 @@ from gompute.handles.kernel import Kernel
 from gompute.handles.kernel_set import KernelSet
 from gompute.lang import abi
 from tests.driver.control import Driver
-from tests.driver.kernels import Params, flip_bf16, negate, raw_add, scale_relu
+from tests.driver.kernels import Inner, Params, flip_bf16, negate, raw_add, scale_relu, weigh
 
 P = Params(scale=1.5)
 
@@ -87,6 +87,18 @@ def test_params_are_those_of_each_call(backend: str, kernel_set: KernelSet) -> N
             kernel.run(data, same)
             kernel.run(data, bytearray(abi.pack(same)))
             assert data.tolist() == [25] * 8
+
+
+def test_params_with_an_array_are_read_at_each_call(backend: str, kernel_set: KernelSet) -> None:
+    """An instance is frozen, but a list in it is not."""
+    weights = [1.0, 2.0, 3.0]
+    params = Inner(weights, True)
+    data = np.ones(3, np.float32)
+    with Kernel(weigh, backend, kernels=kernel_set) as kernel:
+        kernel.run(data, params)
+        weights[1] = 10.0
+        kernel.run(data, params)
+    assert data.tolist() == [1, 20, 9]
 
 
 def test_launch_works_on_device_memory_and_does_not_wait(gpu: Driver, kernel_set: KernelSet) -> None:

@@ -79,12 +79,12 @@ def test_a_driver_too_old_for_the_code(gpu: Driver, kernel_set: KernelSet, tmp_p
     path = sets.write(tmp_path / "new", kernels_so, ["sm_86", "gfx9-generic"])
     gpu.version({"cuda": 11000, "hip": 60241134}[gpu.vendor.backend])
     message = {
-        "cuda": "sm_86 ptx: is PTX 7.1; the driver (CUDA 11.0) takes PTX up to 7.0: update the driver",
-        "hip": "gfx9-generic hsaco: is a code object of version 6; the driver (HIP 6.2) takes up to 5: update ROCm",
+        "cuda": r"sm_86 ptx: is PTX 7\.1; the driver \(CUDA 11\.0\) takes PTX up to 7\.0: update the driver",
+        "hip": r"gfx9-generic hsaco: is a code object of version 6; the driver .*takes up to 5: update ROCm",
     }[gpu.vendor.backend]
     if gpu.vendor.backend == "hip":
         gpu.device(0, "gfx906:sramecc-:xnack-")
-    with pytest.raises(ModuleLoadFailed, match=re.escape(message)):
+    with pytest.raises(ModuleLoadFailed, match=message):
         Kernel(negate, gpu.vendor.backend, kernels=path)
 
 
@@ -131,103 +131,87 @@ def test_a_damaged_blob_never_reaches_the_driver(backend: str, request: pytest.F
         assert driver.vendor.load not in driver.names
 
 
-# ---- stale builds ----
+# ---- stale builds: what was built, and what the source says now ----
 
 
 @params
-class Old:
+class Tone:
     scale: f32
 
 
-def stale(name: str, spec: KernelSpec, tmp_path: Path, kernels_so: Path) -> Path:
-    """A set with `spec`, built when it was another."""
-    return sets.write(tmp_path / name, kernels_so, [sets.CUDA_TARGET, sets.HIP_TARGET, sets.host_target()], (spec,))
+Built = Tone
 
 
-def make(kind: str) -> tuple[KernelSpec, KernelSpec, str]:
-    """The spec of the artifact, that of the source, and how the message puts the difference."""
-
-    @params
-    class Params:
-        scale: f32
-        offset: f32
-
-    @params
-    class Retyped:
-        scale: f64
-
-    Retyped.__name__ = "Old"
-
-    if kind == "type":
-
-        @map(name="k")
-        def built(x: f32) -> f32:
-            return x
-
-        @map(name="k")
-        def now(x: f64) -> f64:
-            return x
-
-        return built, now, "the source has f64, the artifact has f32"
-    if kind == "params":
-
-        @map(name="k")
-        def built(x: f32, p: Old) -> f32:
-            return x
-
-        @map(name="k")
-        def now(x: f32, p: Retyped) -> f32:
-            return x
-
-        return built, now, "the source has scale: f64 @0 size 8 align 8, the artifact has scale: f32 @0 size 4 align 4"
-    if kind == "field":
-
-        @map(name="k")
-        def built(x: f32, p: Old) -> f32:
-            return x
-
-        Params.__name__ = "Old"
-
-        @map(name="k")
-        def now(x: f32, p: Params) -> f32:
-            return x
-
-        return built, now, "the source has offset: f32 @4 size 8, the artifact has size 4"
-    if kind == "operation":
-
-        @map(name="k")
-        def built(x: f32) -> f32:
-            return x
-
-        @kernel(name="k")
-        def now(x: ptr[f32], n: u64):
-            x[0] = 0.0
-
-        return built, now, "the source has kernel"
-    if kind == "block":
-
-        @map(name="k", block_size=128)
-        def built(x: f32) -> f32:
-            return x
-
-        @map(name="k", block_size=256)
-        def now(x: f32) -> f32:
-            return x
-
-        return built, now, "the source has block=256, the artifact has block=128"
-
-    @kernel(name="k")
-    def built(x: ptr[i32], n: u64, m: u32):
-        x[0] = 0
-
-    @kernel(name="k")
-    def now(x: ptr[i32], m: u64, n: u32):
-        x[0] = 0
-
-    return built, now, "the source has m: u64 n: u32, the artifact has n: u64 m: u32"
+@params
+class Tone:  # type: ignore[no-redef]
+    scale: f64
 
 
-@pytest.mark.parametrize("kind", ["type", "params", "field", "operation", "block", "names"])
+Retyped = Tone
+
+
+@params
+class Tone:  # type: ignore[no-redef]
+    scale: f32
+    offset: f32
+
+
+@map(name="k")
+def of_f32(x: f32) -> f32:
+    return x
+
+
+@map(name="k")
+def of_f64(x: f64) -> f64:
+    return x
+
+
+@map(name="k", block_size=128)
+def of_f32_in_small_blocks(x: f32) -> f32:
+    return x
+
+
+@map(name="k")
+def with_params(x: f32, p: Built) -> f32:
+    return x
+
+
+@map(name="k")
+def with_other_params(x: f32, p: Retyped) -> f32:
+    return x
+
+
+@map(name="k")
+def with_more_params(x: f32, p: Tone) -> f32:
+    return x
+
+
+@kernel(name="k")
+def raw(x: ptr[i32], n: u64, m: u32):
+    x[0] = 0
+
+
+@kernel(name="k")
+def raw_swapped(x: ptr[i32], m: u64, n: u32):
+    x[0] = 0
+
+
+STALE: dict[str, tuple[KernelSpec, KernelSpec, str]] = {
+    "type": (of_f32, of_f64, "the source has f64, the artifact has f32"),
+    "block": (of_f32_in_small_blocks, of_f32, "the source has block=256, the artifact has block=128"),
+    "params": (
+        with_params,
+        with_other_params,
+        "the source has scale: f64 @0 size 8 align 8, the artifact has scale: f32 @0 size 4 align 4",
+    ),
+    "field": (with_params, with_more_params, "the source has offset: f32 @4 size 8, the artifact has size 4"),
+    "no params": (with_params, of_f32, "the source has nothing there, the artifact has Tone { scale: f32 @0 size 4 align 4 }"),
+    "operation": (of_f32, raw, "the source has kernel ( x: ptr[i32] n: u64 m: u32 ) block<=256, the artifact has map ( f32 ) block=256"),
+    "names": (raw, raw_swapped, "the source has m: u64 n: u32, the artifact has n: u64 m: u32"),
+}
+
+
+@pytest.mark.parametrize("kind", STALE)
 @pytest.mark.parametrize("backend", ["cpu", "cuda", "hip"])
 def test_an_artifact_of_another_version_of_the_source(
     backend: str, kind: str, request: pytest.FixtureRequest, tmp_path: Path, kernels_so: Path
@@ -235,8 +219,8 @@ def test_an_artifact_of_another_version_of_the_source(
     driver: Driver | None = None
     if backend != "cpu":
         driver = request.getfixturevalue({"cuda": "nvidia", "hip": "amd"}[backend])
-    built, now, difference = make(kind)
-    path = stale(kind, built, tmp_path, kernels_so)
+    built, now, difference = STALE[kind]
+    path = sets.write(tmp_path / "set", kernels_so, [sets.CUDA_TARGET, sets.HIP_TARGET, sets.host_target()], (built,))
     handle: Any = RawKernel if now.kind == "kernel" else Kernel
     with pytest.raises(ModuleLoadFailed) as raised:
         handle(now, backend, kernels=path)
@@ -247,7 +231,7 @@ def test_an_artifact_of_another_version_of_the_source(
         f"was built from another version of it (ABI fingerprint {theirs.fingerprint}, the source here has {mine.fingerprint}); "
         "build the set again"
     ) in text
-    assert difference in text
+    assert f"\n  differs:  {difference}\n" in text
     assert f"\n  source:   {mine.signature}\n  artifact: {theirs.signature}" in text
     if driver is not None:
         assert driver.vendor.load not in driver.names
@@ -278,7 +262,7 @@ def compiler(monkeypatch: pytest.MonkeyPatch, kernels_so: Path) -> Compiler:
 
 def test_without_a_set_the_cpu_compiles(compiler: Compiler) -> None:
     with Kernel(negate, "cpu") as opened:
-        assert repr(opened) == "<Kernel 'negate' on cpu, from compiled in this process>"
+        assert repr(opened) == "<Kernel 'negate' on cpu, from the compiler in this process>"
     with RawKernel(raw_add, "cpu"):
         pass
     assert compiler.asked == ["negate", "raw_add"]
@@ -316,9 +300,9 @@ def test_damaged_code_is_not_compiled_around(compiler: Compiler, tmp_path: Path,
     next(path.glob("*.so")).write_bytes(b"short")
     with pytest.raises(ArtifactError):
         Kernel(negate, "cpu", kernels=path)
-    built, now, _ = make("type")
+    path = sets.write(tmp_path / "stale", kernels_so, [sets.host_target()], (of_f32,))
     with pytest.raises(ModuleLoadFailed, match="was built from another version"):
-        Kernel(now, "cpu", kernels=stale("stale", built, tmp_path, kernels_so))
+        Kernel(of_f64, "cpu", kernels=path)
     assert compiler.asked == []
 
 

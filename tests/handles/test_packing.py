@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import random
 
 import pytest
@@ -48,7 +49,7 @@ def test_every_argument_lies_aligned_in_its_own_place(seed: int) -> None:
         data = ctypes.string_at(pointer, argument.size)
         assert data == (value if isinstance(value, bytes) else value.to_bytes(argument.size, "little"))
         spans.append((pointer, pointer + argument.size))
-    assert all(end <= begin for (_, end), (begin, _) in zip(spans, spans[1:], strict=False))
+    assert all(end <= begin for (_, end), (begin, _) in itertools.pairwise(spans))
 
 
 @params

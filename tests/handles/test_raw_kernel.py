@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -40,10 +40,10 @@ class Opened:
 
 
 @pytest.fixture(params=["cpu", "cuda", "hip"])
-def opened(request: pytest.FixtureRequest, kernel_set: KernelSet) -> Iterator[Opened]:
+def opened(request: pytest.FixtureRequest, kernel_set: KernelSet) -> Opened:
     if request.param != "cpu":
         request.getfixturevalue({"cuda": "nvidia", "hip": "amd"}[request.param])
-    yield Opened(request.param, kernel_set)
+    return Opened(request.param, kernel_set)
 
 
 def test_a_launch_changes_the_buffer(opened: Opened) -> None:

@@ -47,14 +47,6 @@ def test_a_cubin_is_loaded_as_it_is(nvidia: Driver) -> None:
     assert module.get_kernel("negate").symbol == "negate"
 
 
-def test_ptx_ends_with_a_null(nvidia: Driver) -> None:
-    """To the driver it is a C string; the library here would read on into whatever follows."""
-    code = sets.ptx(ENTRIES)
-    assert not code.endswith(b"\0")
-    cuda.Context().load_module(code)
-    assert nvidia.last_module_size == len(code)
-
-
 def test_a_thread_without_a_context_is_given_one(nvidia: Driver) -> None:
     context = cuda.Context()
     context.alloc(8).free()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
@@ -106,6 +107,15 @@ def test_the_binding_uses_the_override(vendor: Vendor, driver_paths: dict[str, P
     copy = tmp_path / "my-driver"
     copy.write_bytes(driver_paths[vendor.backend].read_bytes())
     assert opened(vendor, **{vendor.variable: copy}).startswith("opened Test Device 0 (")
+
+
+def test_the_binding_looks_for_itself_again_afterwards(driver_paths: dict[str, Path]) -> None:
+    """hiprtc and the rest of ROCm are not ours to place."""
+    pytest.importorskip("rocm.bindings.hip")
+    code = "from rocm.bindings.util import paths; own = paths.get_library_path\n" + dedent(OPEN.format(backend="hip", patch=""))
+    code += "print(paths.get_library_path is own)"
+    lines = fresh(code, TEST_DRIVER_SETUP="device 0 gfx90a", GOMPUTE_LIBHIP=driver_paths["hip"]).splitlines()
+    assert lines[0].startswith("opened") and lines[1] == "True"
 
 
 @pytest.mark.parametrize("vendor", VENDORS.values(), ids=list(VENDORS))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 
@@ -13,7 +14,7 @@ from gompute.runtime import workers
 def test_parts_cover_every_unit_once(units: int, threads: int) -> None:
     parts = workers.split(units, threads, 1 << 16)
     assert parts[0][0] == 0 and parts[-1][1] == units
-    assert all(end == begin for (_, end), (begin, _) in zip(parts, parts[1:], strict=False))
+    assert all(end == begin for (_, end), (begin, _) in itertools.pairwise(parts))
     assert all(begin < end for begin, end in parts)
     assert len(parts) <= threads
     assert all(begin % 1024 == 0 for begin, _ in parts), "two threads would write to one cache line"

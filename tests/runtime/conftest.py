@@ -1,3 +1,0 @@
-from tests.driver.fixtures import _libraries, amd, driver_paths, gpu, kernel_set, kernels_so, nvidia, set_path, zig_cache
-
-__all__ = ["_libraries", "amd", "driver_paths", "gpu", "kernel_set", "kernels_so", "nvidia", "set_path", "zig_cache"]
