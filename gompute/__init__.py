@@ -61,7 +61,7 @@ if TYPE_CHECKING:
         target,
     )
     from gompute.lang.names import bf16, f16, f32, f64, fixed, i8, i16, i32, i64, ptr, u8, u16, u32, u64
-    from gompute.lang.operations import kernel, map
+    from gompute.lang.operations import fused, gather, kernel, map, map_indexed, map_to, scatter, unary, zip
     from gompute.lang.params import params
     from gompute.runtime.buffer import Buffer
     from gompute.runtime.dim3 import Dim3
@@ -77,7 +77,7 @@ _HOMES = {
     ),
     "gompute.lang.builtins": "bitcast block_dim block_id cast global_id grid_dim local local_id select static table target",
     "gompute.lang.names": "bf16 f16 f32 f64 fixed i8 i16 i32 i64 ptr u8 u16 u32 u64",
-    "gompute.lang.operations": "kernel map",
+    "gompute.lang.operations": "fused gather kernel map map_indexed map_to scatter unary zip",
     "gompute.lang.params": "params",
     "gompute.handles.kernel": "Kernel",
     "gompute.handles.raw_kernel": "RawKernel",
@@ -131,6 +131,8 @@ __all__ = [
     "f32",
     "f64",
     "fixed",
+    "fused",
+    "gather",
     "global_id",
     "grid_dim",
     "i8",
@@ -145,10 +147,13 @@ __all__ = [
     "local",
     "local_id",
     "map",
+    "map_indexed",
+    "map_to",
     "params",
     "ptr",
     "register_kernels",
     "runtime",
+    "scatter",
     "select",
     "static",
     "table",
@@ -157,6 +162,8 @@ __all__ = [
     "u16",
     "u32",
     "u64",
+    "unary",
+    "zip",
 ]
 
 

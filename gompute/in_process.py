@@ -30,10 +30,13 @@ def call_on_host(spec: KernelSpec, arguments: Sequence[Any], keywords: Mapping[s
         arguments, keywords: numbers for scalar arguments, converted as a cast converts them; an instance of the params class.
 
     Raises CompileError for a faulty function, InvalidArgument for arguments that do not fit it, and Unsupported for a raw kernel with
-    pointers, which needs a device's memory.
+    pointers, which needs a device's memory, and for an operation without a function.
     """
     from gompute.frontend import evaluate
+    from gompute.frontend.recursion import deep_recursion
 
+    if not spec.functions:
+        raise Unsupported(f"'{spec.name}' is a {spec.kind}, which has no function to call; run it through gompute.Kernel")
     function = _checked(spec)
     names = [slot.name for slot in function.parameters]
     given = dict(zip(names, arguments, strict=False))
@@ -59,7 +62,8 @@ def call_on_host(spec: KernelSpec, arguments: Sequence[Any], keywords: Mapping[s
             raise Unsupported(f"'{spec.name}' takes a pointer ('{slot.name}'); launch it through gompute.RawKernel on a backend")
     if function.uses_index:
         raise Unsupported(f"'{spec.name}' asks for coordinates such as global_id; launch it through gompute.RawKernel on a backend")
-    result = evaluate.run(function, values)
+    with deep_recursion():
+        result = evaluate.run(function, values)
     return None if result is None or function.result is None else function.result(result)
 
 

@@ -6,11 +6,10 @@ The compiler writes the entry and the runtime compares it with its own spec: one
 from __future__ import annotations
 
 from gompute.artifacts.entry import ArgumentEntry, KernelEntry, ParamsEntry, ParamsFieldEntry
-from gompute.errors import InternalError
-from gompute.lang import abi
+from gompute.lang.operation import Argument
 from gompute.lang.params import leaves
-from gompute.lang.spec import Argument, KernelSpec
-from gompute.lang.types import U64, ParamsType, PointerType
+from gompute.lang.spec import KernelSpec
+from gompute.lang.types import ParamsType, PointerType
 
 __all__ = ["entry_of"]
 
@@ -20,30 +19,14 @@ POINTER_SIZE = 8
 def entry_of(spec: KernelSpec) -> KernelEntry:
     """The name table entry of `spec`. Raises CompileError when its declaration is wrong."""
     interface = spec.interface
-    signature = abi.signature(spec)
     return KernelEntry(
         name=spec.name,
         symbol=spec.name,
         kind=spec.kind,
-        arguments=tuple(_argument(argument) for argument in _launch_arguments(spec)),
+        arguments=tuple(_argument(argument) for argument in spec.launch_arguments),
         params=None if interface.params is None else _params(interface.params),
-        signature=signature,
-        fingerprint=abi.fingerprint(signature),
         block_size=spec.block_size,
     )
-
-
-def _launch_arguments(spec: KernelSpec) -> tuple[Argument, ...]:
-    """The arguments of a launch, in order, by the operation."""
-    arguments = spec.interface.arguments
-    if spec.kind == "kernel":
-        return arguments
-    if spec.kind == "map":
-        element, *rest = arguments
-        if isinstance(element.type, (ParamsType, PointerType)):
-            raise InternalError(f"map '{spec.name}' reached the name table with an element of type {element.type}")
-        return (Argument("data", PointerType(element.type)), Argument("len", U64), *(Argument("params", a.type) for a in rest))
-    raise InternalError(f"operation '{spec.kind}' has no launch arguments")
 
 
 def _argument(argument: Argument) -> ArgumentEntry:

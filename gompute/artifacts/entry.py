@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import Literal
 
@@ -76,8 +77,6 @@ class KernelEntry:
         kind: the operation (`map`) or `kernel` for a raw kernel.
         arguments: launch arguments in order.
         params: layout of the params argument; None where there is none.
-        signature: readable text of all that host and device must agree on; see `gompute.lang.abi.signature`.
-        fingerprint: first 16 hex digits of the sha256 of `signature`.
         block_size: work-items per block in x, y, z; exact for a generated kernel, the largest for a raw one.
         resources: see `Resources`.
     """
@@ -87,7 +86,31 @@ class KernelEntry:
     kind: str
     arguments: tuple[ArgumentEntry, ...]
     params: ParamsEntry | None
-    signature: str
-    fingerprint: str
     block_size: tuple[int, int, int]
     resources: Resources = Resources()
+
+    @property
+    def signature(self) -> str:
+        """Readable text of all that a launch and the compiled kernel must agree on: operation, arguments, params layout, block size.
+
+        It follows from the other members, so that a name table cannot say one thing and promise another.
+        """
+        arguments = ", ".join(f"{argument.name}: {self._type(argument)}" for argument in self.arguments)
+        x, y, z = self.block_size
+        return f"{self.kind}({arguments}) {'block<=' if self.kind == 'kernel' else 'block='}{x},{y},{z}"
+
+    @property
+    def fingerprint(self) -> str:
+        """First 16 hex digits of the sha256 of the signature."""
+        return hashlib.sha256(self.signature.encode()).hexdigest()[:16]
+
+    def _type(self, argument: ArgumentEntry) -> str:
+        if argument.kind == "pointer":
+            return f"ptr[{argument.dtype}]"
+        if argument.kind == "scalar" or self.params is None:
+            return argument.dtype
+        fields = "; ".join(
+            f"{field.path}: {field.dtype if field.count is None else f'{field.dtype}[{field.count}]'} @{field.offset}"
+            for field in self.params.fields
+        )
+        return f"{self.params.name}{{{fields}; size {self.params.size}, align {self.params.align}}}"

@@ -211,6 +211,10 @@ def _unit(node: Node, root: str, target: Target, known: dict[str, KernelEntry]) 
         table[name] = kernel_from_node(kernels[name], known)
         if table[name].name != name:
             kernels[name].wrong(f"calls itself {table[name].name!r}")
+    by_symbol: dict[str, str] = {}
+    for name, kernel in table.items():
+        if by_symbol.setdefault(kernel.symbol, name) != name:
+            kernels[name].wrong(f"has the symbol {kernel.symbol!r}, and so has {by_symbol[kernel.symbol]!r}")
     return UnitEntry(root, target, blobs, table, _versions(members["toolchain"]))
 
 

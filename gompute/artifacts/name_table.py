@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import replace
 from typing import Any
 
@@ -61,25 +60,22 @@ def kernel_from_node(node: Node, known: dict[str, KernelEntry]) -> KernelEntry:
 
 
 def _entry(members: dict[str, Node]) -> KernelEntry:
-    signature = members["signature"].text(1 << 20)
-    fingerprint = members["fingerprint"].text()
-    # As `gompute.lang.abi.fingerprint` has it; a reader of sets has no other use for that module.
-    if fingerprint != hashlib.sha256(signature.encode()).hexdigest()[:16]:
-        members["fingerprint"].wrong(f"{shown(fingerprint)} is not that of the signature")
     block_size = [axis.integer(1, 1024) for axis in members["block_size"].items()]
     if len(block_size) != 3:
         members["block_size"].wrong(f"must have three numbers, has {len(block_size)}")
     params = None if members["params"].value is None else _params(members["params"])
-    return KernelEntry(
+    entry = KernelEntry(
         name=members["name"].identifier(),
         symbol=members["symbol"].identifier(),
         kind=members["kind"].identifier(),
         arguments=_arguments(members["arguments"], params),
         params=params,
-        signature=signature,
-        fingerprint=fingerprint,
         block_size=(block_size[0], block_size[1], block_size[2]),
     )
+    for member, own in (("signature", entry.signature), ("fingerprint", entry.fingerprint)):
+        if members[member].text(1 << 20) != own:
+            members[member].wrong(f"does not follow from the kernel's arguments, params and block size, which give {shown(own)}")
+    return entry
 
 
 def _params_to_json(params: ParamsEntry) -> dict[str, Any]:

@@ -73,6 +73,8 @@ def main() -> NoReturn:
         zygote.serve()
     except ModuleNotFoundError as error:
         _write_if_read(reports, encode({"report": "broken", "missing": error.name, "message": str(error)}))
+    except OSError as error:  # no process, no file left to open: the machine's word and no fault of ours
+        _write_if_read(reports, encode({"report": "broken", "missing": None, "message": str(error), "refused": True}))
     except BaseException:
         _write_if_read(reports, encode({"report": "broken", "missing": None, "message": traceback.format_exc()}))
     finally:

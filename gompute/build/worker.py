@@ -11,6 +11,8 @@ from typing import Any
 from gompute import backends, frontend
 from gompute.artifacts.entry import KernelEntry
 from gompute.artifacts.name_table import kernel_from_json, kernel_to_json
+from gompute.backends.limits import check_limits
+from gompute.build.ir_tool import serve_ir
 from gompute.errors import Error, InternalError
 from gompute.targets import parse_target
 
@@ -25,6 +27,8 @@ def compile_unit(order: Mapping[str, Any], report: Callable[[str, Sequence[str]]
         return _compile(order, report)
     except Error as error:
         return {"status": "refused", "message": str(error)}, ()
+    except OSError as error:  # no file left to open, no room to write
+        return {"status": "refused", "message": f"the compiler's process could not go on: {error}"}, ()
     except InternalError as error:
         return {"status": "bug", "message": str(error)}, ()
     except Exception:
@@ -32,6 +36,8 @@ def compile_unit(order: Mapping[str, Any], report: Callable[[str, Sequence[str]]
 
 
 def _compile(order: Mapping[str, Any], report: Callable[[str, Sequence[str]], None]) -> Answer:
+    if order["work"] == "ir":
+        return serve_ir(order), ()
     target = parse_target(order["target"])
     sources: tuple[Path, ...] = ()
     report("check", ())
@@ -45,6 +51,8 @@ def _compile(order: Mapping[str, Any], report: Callable[[str, Sequence[str]], No
         ir, kernels, sources = root.ir, root.kernels, root.sources
     done: dict[str, Any] = {"status": "done", "sources": [str(path) for path in sources], "blobs": [], "listings": {}, "toolchain": {}}
     if order["work"] == "check":
+        # What a launch passes is known without code; shared memory is not.
+        check_limits(kernels, dict.fromkeys((kernel.symbol for kernel in kernels), 0), target)
         return {**done, "kernels": [kernel_to_json(kernel) for kernel in kernels]}, ()
     report("codegen", [kernel.name for kernel in kernels])
     generated = backends.generate(ir, kernels, target, emit=frozenset(order["emit"]))

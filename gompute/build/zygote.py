@@ -12,7 +12,7 @@ from typing import Any
 
 from gompute.build.spawn import COMPILER_PACKAGES, WORKER, spawn
 from gompute.build.wire import Decoder, Message, WireError, encode
-from gompute.errors import BackendUnavailable, InternalError
+from gompute.errors import BackendUnavailable, CompileError, InternalError
 
 __all__ = ["Zygote", "ZygoteCommand", "ZygoteEnded"]
 
@@ -137,6 +137,8 @@ class Zygote:
                 f"compiling kernels needs the package {missing}, which is not installed.\n"
                 "  Install the compiler: pip install 'gompute[compiler]'"
             )
+        if message.body.get("refused"):
+            raise CompileError(f"the compiler's process could not go on: {message.body['message']}")
         raise InternalError(f"the compiler's process failed:\n{message.body['message']}")
 
     def _ended(self) -> ZygoteEnded:

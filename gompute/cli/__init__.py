@@ -11,7 +11,7 @@ import sys
 
 __all__ = ["main"]
 
-_COMPILING = {"build", "check", "demo"}
+_COMPILING = {"build", "check", "demo", "ir"}
 _ASKING = {"-h", "--help"}
 _INTERRUPTED = 130
 
@@ -19,6 +19,7 @@ _INTERRUPTED = 130
 def main() -> None:
     """Run the command line of this process and exit: 0 done, 1 the work failed, 2 wrong use."""
     spawned = None
+    _open_streams()
     try:
         if sys.argv[1:2] and sys.argv[1] in _COMPILING and _ASKING.isdisjoint(sys.argv):
             from gompute.build.spawn import spawn
@@ -30,7 +31,21 @@ def main() -> None:
         code = run(sys.argv[1:], None if spawned is None else Zygote(spawned))
     except KeyboardInterrupt:
         code = _INTERRUPTED
+    except OSError as error:
+        print(f"error: the command line cannot start: {error}", file=sys.stderr)
+        code = 1
     if spawned is None:
         sys.exit(code)
     # Python's own end takes 20 ms and has nothing left to do: `run` has flushed the output, and files are closed.
     os._exit(code)
+
+
+def _open_streams() -> None:
+    """Give a caller's closed standard streams (a daemon's, or ``2>&-``) a place: else the next file opened would become one of them."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_RDWR), number)
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(number, mode, closefd=False))

@@ -28,6 +28,7 @@ _COMMANDS = {
     "check": "check",
     "demo": "demo",
     "inspect": "inspect",
+    "ir": "ir",
     "merge": "merge",
     "run": "run",
     "targets": "targets",

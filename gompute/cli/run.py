@@ -15,6 +15,7 @@ from gompute.targets import KINDS
 if TYPE_CHECKING:
     import numpy as np
 
+    from gompute.artifacts.entry import KernelEntry
     from gompute.handles.kernel_set import KernelSet
 
 __all__ = ["run_command"]
@@ -39,6 +40,8 @@ def run_command(
 ) -> int:
     """Run one kernel of the kernel set in DIR on arrays in .npy files.
 
+    They are what the operation reads, in its order. Where it writes to another array, that may be the last; a scatter needs it.
+
     \b
     Example:
       gompute run kernels scale_relu in.npy -p scale=2 -o out.npy --backend cpu
@@ -54,18 +57,45 @@ def run_command(
             f"  with g.load({str(directory)!r}).kernel_by_name({kernel!r}, 'cpu') as kernel:\n"
             f"      kernel.launch(grid, block, ...)  # {arguments}"
         )
-    if len(inputs) != 1:
-        raise InvalidArgument(f"{kernel} is a {entry.kind}: it takes one array, got {len(inputs)}.")
     packed = params_from_text(entry, params)
-    array = _read(inputs[0])
-    used = _run(kernels, kernel, (backend,) if backend else _BACKENDS, ordinal, array, packed)
+    arrays = _arrays(entry, inputs)
+    used = _run(kernels, kernel, (backend,) if backend else _BACKENDS, ordinal, arrays, packed)
+    array = arrays[-1]
     _write(output, array)
     click.echo(f"{output}: {array.dtype} {'x'.join(map(str, array.shape)) or 'scalar'}, by {kernel} on {used}")
     return 0
 
 
-def _run(kernels: KernelSet, kernel: str, backends: Sequence[str], ordinal: int, array: np.ndarray[Any, Any], packed: bytes | None) -> str:
-    """Run a generated kernel in place on the first backend that has a device and code for it.
+def _arrays(entry: KernelEntry, files: Sequence[Path]) -> list[np.ndarray[Any, Any]]:
+    """The arrays of the operation; its output is zeros where no file is given for it.
+
+    Raises:
+        InvalidArgument: not as many files as it has arrays to read.
+    """
+    import numpy as np
+
+    from gompute.handles.generated import operands_of
+
+    operands = operands_of(entry)
+    *_, output = operands
+    # Zeros have the shape of what goes with them element by element; how far a scatter reaches only its caller knows.
+    spare = not output.use.bounded and len(operands) > 1
+    if len(files) not in ((len(operands) - 1, len(operands)) if spare else (len(operands),)):
+        names = ", ".join(operand.name for operand in operands[: -1 if spare else None])
+        raise InvalidArgument(
+            f"{entry.name} is a {entry.kind}: it takes {names}{f' and perhaps {output.name}' if spare else ''}, got {len(files)} files."
+        )
+    arrays = [_read(file) for file in files]
+    if len(arrays) < len(operands):
+        matching = next(array for operand, array in zip(operands, arrays, strict=False) if not operand.use.bounded)
+        arrays.append(np.zeros(matching.shape, output.dtype))
+    return arrays
+
+
+def _run(
+    kernels: KernelSet, kernel: str, backends: Sequence[str], ordinal: int, arrays: list[np.ndarray[Any, Any]], packed: bytes | None
+) -> str:
+    """Run a generated kernel on the first backend that has a device and code for it.
 
     Returns:
         The backend.
@@ -86,7 +116,7 @@ def _run(kernels: KernelSet, kernel: str, backends: Sequence[str], ordinal: int,
             continue
         assert isinstance(opened, Kernel)
         with opened:
-            opened.run(array, *(() if packed is None else (packed,)))
+            opened.run(*arrays, *(() if packed is None else (packed,)))
         return backend
     raise BackendUnavailable(f"no backend can run {kernel}:\n" + "\n".join(f"  {reason}" for reason in reasons))
 

@@ -7,12 +7,17 @@ from __future__ import annotations
 
 import ast
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gompute.errors import CompileError
 from gompute.frontend.source import SourceFile
 
-__all__ = ["Fault", "Faults", "FollowingFault", "KernelFault"]
+__all__ = ["Fault", "Faults", "FollowingFault", "KernelFault", "raise_together"]
+
+
+# Longer lines are not shown.
+_LONGEST = 400
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -41,11 +46,25 @@ class Fault:
 class KernelFault(Exception):
     """Raised inside the checker to leave the expression or statement at hand; the checker records it and goes on with the next one."""
 
-    def __init__(self, node: ast.AST, what: str, fix: str) -> None:
+    def __init__(self, node: ast.AST, what: str, fix: str, others: tuple[KernelFault, ...] = ()) -> None:
         super().__init__(what)
         self.node = node
         self.what = what
         self.fix = fix
+        self.others = others
+
+    def all(self) -> Iterator[KernelFault]:
+        """This fault and those found beside it in the same expression, but for mere consequences of others."""
+        if not isinstance(self, FollowingFault):
+            yield self
+        for other in self.others:
+            yield from other.all()
+
+
+def raise_together(found: list[KernelFault]) -> None:
+    """Raise the faults of several operands as one; nothing where there are none."""
+    if found:
+        raise type(found[0])(found[0].node, found[0].what, found[0].fix, (*found[0].others, *found[1:]))
 
 
 class FollowingFault(KernelFault):
@@ -65,6 +84,8 @@ class Faults:
         """Record a fault at a syntax node."""
         line, offset = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
         text = source.line(line)
+        if len(text) > _LONGEST:
+            text = ""  # generated code: the place says enough, and a caret far to the right shows nothing
         # Python counts columns in UTF-8 bytes; people and terminals count characters.
         encoded = text.encode()
         column = len(encoded[:offset].decode(errors="replace")) + 1

@@ -60,7 +60,7 @@ def compile_spec(spec: KernelSpec, target: Target) -> RootIR:
 
 def sources_of(spec: KernelSpec) -> Sources:
     """Source files around a live spec, shown by the paths that Python knows them by."""
-    file = Path(spec.function.__code__.co_filename)
+    file = Path(spec.file)
     return Sources(file.parent, str(file.parent))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import tokenize
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -68,12 +69,13 @@ class SourceFile:
 def statements_in(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
     """The statements of a body and of all bodies inside it, in the order of the source. Expressions are not searched, which on long
     straight-line code takes most of the time of `ast.walk`."""
-    for statement in body:
+    waiting = list(body)[::-1]
+    while waiting:  # not by recursion: an elif chain is one level deeper for each branch
+        statement = waiting.pop()
         yield statement
-        for field_name in ("body", "orelse", "finalbody"):
-            yield from statements_in(getattr(statement, field_name, ()))
-        for part in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
-            yield from statements_in(part.body)
+        inner = [s for name in ("body", "orelse", "finalbody") for s in getattr(statement, name, ())]
+        inner += [s for part in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())) for s in part.body]
+        waiting += inner[::-1]
 
 
 def _holds(node: FunctionSyntax, span: tuple[int | None, int | None, int | None, int | None]) -> bool:
@@ -99,8 +101,9 @@ class Sources:
         relative = os.path.relpath(os.path.realpath(path), self.folder)
         shown = os.path.normpath(os.path.join(self._shown, relative))
         try:
-            text = Path(path).read_bytes().decode("utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
+            with tokenize.open(path) as file:  # honours a coding line and a byte order mark
+                text = file.read()
+        except (OSError, UnicodeDecodeError, SyntaxError) as error:
             raise CompileError(f"{shown}: cannot read the source of a kernel: {error}") from error
         try:
             tree = ast.parse(text)
@@ -109,6 +112,8 @@ class Sources:
             line = (error.text or "").rstrip("\n")
             marked = f"\n    {line}\n    {' ' * ((error.offset or 1) - 1)}^" if line.strip() else ""
             raise CompileError(f"{place}: {type(error).__name__}: {error.msg}{marked}") from error
+        except RecursionError as error:
+            raise CompileError(f"{shown}: an expression is nested too deeply for Python's parser; split it") from error
         except ValueError as error:  # a null byte
             raise CompileError(f"{shown}: {error}") from error
         made = self._files[path] = SourceFile(shown, relative, text, tree)

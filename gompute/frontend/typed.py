@@ -269,14 +269,70 @@ class Function:
         self.uses_index = uses_index
 
 
-class MapKernel(NamedTuple):
-    """`data[i] = function(data[i], params)` for every i < len. `function.parameters` is (x,) or (x, p)."""
+class Array(NamedTuple):
+    """A pointer argument of a generated kernel."""
 
     name: str
     element: ScalarType
-    params: ParamsType | None
+
+
+class ElementwiseKernel(NamedTuple):
+    """``out[i] = function(in[i], ..., params)`` for every i < len, with the launch arguments (arrays, len, params).
+
+    Attributes:
+        arrays: those that are read, then the one that is written; with `in_place` there is one, which is both. The one that is written may
+            be one of the others.
+        indexed: the function takes i, a u64, after its elements.
+    """
+
+    name: str
+    arrays: tuple[Array, ...]
+    in_place: bool
+    indexed: bool
     function: Function
     block_size: tuple[int, int, int]
+
+    @property
+    def inputs(self) -> tuple[Array, ...]:
+        return self.arrays if self.in_place else self.arrays[:-1]
+
+    @property
+    def output(self) -> Array:
+        return self.arrays[-1]
+
+    @property
+    def counts(self) -> tuple[str, ...]:
+        """The scalar arguments, all u64; the first is the number of work-items that have work."""
+        return ("len",)
+
+    @property
+    def params(self) -> ParamsType | None:
+        last = self.function.parameters[-1].type
+        return last if isinstance(last, ParamsType) else None
+
+
+class IndirectKernel(NamedTuple):
+    """``out[i] = src[idx[i]]``, or with `scatter` ``out[idx[i]] = src[i]``, for every i < count with 0 <= idx[i] < bound. The launch
+    arguments are (src, idx, out, count, bound); no two of the arrays overlap."""
+
+    name: str
+    element: ScalarType
+    index_type: ScalarType
+    scatter: bool
+    block_size: tuple[int, int, int]
+
+    @property
+    def arrays(self) -> tuple[Array, ...]:
+        return (Array("src", self.element), Array("idx", self.index_type), Array("out", self.element))
+
+    @property
+    def counts(self) -> tuple[str, ...]:
+        """The scalar arguments, all u64; the first is the number of work-items that have work."""
+        return ("count", "bound")
+
+    @property
+    def params(self) -> None:
+        return None
 
 
 class RawKernel(NamedTuple):
@@ -287,7 +343,8 @@ class RawKernel(NamedTuple):
     block_size: tuple[int, int, int]
 
 
-Kernel: TypeAlias = MapKernel | RawKernel
+GeneratedKernel: TypeAlias = ElementwiseKernel | IndirectKernel
+Kernel: TypeAlias = GeneratedKernel | RawKernel
 
 
 class Module(NamedTuple):

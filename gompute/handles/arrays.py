@@ -27,28 +27,28 @@ def numpy_dtype(dtype: str) -> numpy.dtype[Any]:
     return numpy.dtype(f"{_KINDS[kind.kind]}{kind.size}")
 
 
-def check_array(name: str, dtype: str, value: Any, place: str = "") -> Array:
-    """`value`, when it is a contiguous, writable NumPy array of a kernel type.
+def check_array(name: str, dtype: str, value: Any, place: str = "", *, writable: bool = True) -> Array:
+    """`value`, when it is a contiguous NumPy array of a kernel type.
 
     Args:
         name: the argument's name.
         dtype: the kernel type of its elements (``f32``).
         place: what to pass besides an array, for the message.
+        writable: whether it must not be read-only.
 
     Raises:
         InvalidArgument: naming the argument, what is expected and what was given.
     """
     wanted = numpy_dtype(dtype)
-    expected = (
-        f"{name}: expected a contiguous, writable NumPy array of {dtype} ({wanted}{' holding the bits' if dtype == 'bf16' else ''}){place}"
-    )
+    kind = "contiguous, writable" if writable else "contiguous"
+    expected = f"{name}: expected a {kind} NumPy array of {dtype} ({wanted}{' holding the bits' if dtype == 'bf16' else ''}){place}"
     if not isinstance(value, numpy.ndarray):
         raise InvalidArgument(f"{expected}, got {_described(value)}")
     if value.dtype != wanted and not (dtype == "bf16" and value.dtype.name == _BF16):
         if value.dtype == wanted.newbyteorder():
             raise InvalidArgument(f"{expected}, got the other byte order ({value.dtype.str}): pass {name}.astype({wanted.name!r})")
         raise InvalidArgument(f"{expected}, got {value.dtype}: pass {name}.astype({wanted.name!r}), or use a kernel of that type")
-    if not value.flags.writeable:
+    if writable and not value.flags.writeable:
         raise InvalidArgument(f"{expected}, got a read-only one: pass {name}.copy()")
     if not (value.flags.c_contiguous or value.flags.f_contiguous):
         raise InvalidArgument(f"{expected}, got shape {value.shape} with strides {value.strides}: pass numpy.ascontiguousarray({name})")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
-from gompute.errors import InternalError, InvalidArgument
+from gompute.errors import InvalidArgument
 from gompute.handles.defaults import Kernels
-from gompute.handles.elementwise import MapOnCpu, MapOnDevice
+from gompute.handles.generated import OnCpu, OnDevice
 from gompute.handles.opening import Opened, open_kernel, spec_of
 from gompute.runtime import workers
 from gompute.runtime.buffer import Buffer
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Kernel", "thread_count"]
 
-_Plan: TypeAlias = MapOnCpu | MapOnDevice
+_Plan: TypeAlias = OnCpu | OnDevice
 
 
 class Kernel:
-    """A kernel of an operation (`map`), ready to run on one device.
+    """A kernel of an operation (`map`, `zip`, `gather` and so on), ready to run on one device.
 
     Args:
         spec: the decorated function; the artifact must have been built from the same declaration.
@@ -69,8 +69,10 @@ class Kernel:
     def run(self, *arguments: Any, **unexpected: Any) -> None:
         """Runs the operation on arrays and returns when the result is there.
 
-        For `map`: ``run(data, params)`` replaces every element of `data`, a contiguous NumPy array of any shape, in place. An empty array
-        is left alone. Device memory is kept on the handle for the next call. `params` is an instance of the params class or its bytes.
+        ``run(data, params)`` for `map`, `map_indexed` and `fused`, ``run(inp, out, params)`` for `map_to`, ``run(a, b, ..., out, params)``
+        for `zip`, ``run(src, idx, out)`` for `gather` and `scatter`. Arrays are contiguous NumPy arrays of any shape, those of which
+        element i goes with element i of one shape; `params` is an instance of the params class or its bytes. The output of `map_to` and
+        `zip` may be one of the inputs. Where there is no element, nothing is done. Device memory is kept on the handle for the next call.
 
         Raises:
             InvalidArgument: naming the argument, what was expected and what was given.
@@ -84,7 +86,7 @@ class Kernel:
     def launch(self, *arguments: Any, **unexpected: Any) -> None:
         """Runs the operation on memory of the device and does not wait; see `synchronize`.
 
-        For `map`: ``launch(data, params)`` where `data` is a Buffer, as many elements as it holds; on the CPU also an array.
+        The arguments are those of `run`, with a Buffer for each array, of as many elements as it holds; on the CPU also an array.
 
         Raises:
             InvalidArgument: naming the argument, what was expected and what was given.
@@ -95,16 +97,29 @@ class Kernel:
             raise self._refusal("launch", unexpected)
         plan.launch(arguments)
 
-    def alloc(self, count: int) -> Buffer:
+    def alloc(self, count: int, array: str | None = None) -> Buffer:
         """Memory on the device for `count` elements, not cleared.
 
+        Args:
+            array: which array's elements (`"out"`); needed only where they differ in size.
+
         Raises:
+            InvalidArgument: no such array, or none named where it matters.
             AllocFailed: there is not that much.
         """
         plan = self._plan
         if plan is None:
             raise self._refusal("alloc", {})
-        return self._opened.context.alloc(byte_count("count", count) * plan.itemsize)
+        sizes = {operand.name: operand.itemsize for operand in plan.operands}
+        if array is not None and array not in sizes:
+            raise InvalidArgument(f"array: kernel {self.name!r} has no {array!r}; its arrays are {', '.join(sizes)}")
+        if array is None and len(set(sizes.values())) > 1:
+            kinds = ", ".join(f"{operand.name}: {operand.element}" for operand in plan.operands)
+            raise InvalidArgument(
+                f"array: the elements of kernel {self.name!r} differ in size ({kinds}): say whose are meant, as in alloc(count, 'out')"
+            )
+        size = sizes[array or plan.operands[0].name]
+        return self._opened.context.alloc(byte_count("count", count) * size)
 
     def synchronize(self) -> None:
         """Waits for every launch on the device.
@@ -142,14 +157,12 @@ class Kernel:
 
 def _plan(opened: Opened, threads: int | None) -> _Plan:
     entry, kernel, context = opened.entry, opened.kernel, opened.context
-    if entry.kind != "map":
-        raise InternalError(f"kernel {entry.name!r}: the operation {entry.kind!r} has no handle")
     if isinstance(kernel, CpuKernel):
-        return MapOnCpu(entry, kernel, thread_count(threads))
+        return OnCpu(entry, kernel, thread_count(threads))
     if threads is not None:
         raise InvalidArgument(f"threads: is for the cpu backend; this handle is on {opened.backend}")
     assert isinstance(kernel, DeviceKernel) and isinstance(context, DeviceContext)
-    return MapOnDevice(entry, kernel, context.accelerator)
+    return OnDevice(entry, kernel, context.accelerator)
 
 
 def thread_count(threads: int | None) -> int:

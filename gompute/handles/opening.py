@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
@@ -11,6 +10,7 @@ from gompute.artifacts.entry import KernelEntry
 from gompute.errors import ArtifactError, BackendUnavailable, InvalidArgument, KernelNotFound, ModuleLoadFailed
 from gompute.handles.defaults import Kernels, default_set, required_set
 from gompute.handles.kernel_set import KernelSet
+from gompute.handles.staleness import difference
 from gompute.lang.spec import KernelSpec
 from gompute.runtime import cpu
 from gompute.runtime.context import DeviceContext, DeviceKernel
@@ -144,21 +144,10 @@ def _check_fresh(spec: KernelSpec, entry: KernelEntry, source: str) -> None:
     mine = entry_of(spec)
     if mine.fingerprint == entry.fingerprint:
         return
-    here, there = _differing(mine.signature, entry.signature)
     raise ModuleLoadFailed(
         f"kernel {spec.name!r}: {source} was built from another version of it (ABI fingerprint {entry.fingerprint}, the source here has "
         f"{mine.fingerprint}); build the set again\n"
-        f"  differs:  the source has {here}, the artifact has {there}\n"
+        f"  differs:  {difference(mine, entry)}\n"
         f"  source:   {mine.signature}\n"
         f"  artifact: {entry.signature}"
     )
-
-
-def _differing(one: str, other: str) -> tuple[str, str]:
-    """The parts in which two signatures differ, without what they share at the start and at the end."""
-    first, second = (re.findall(r"[^,;:{}()\s]+(?:: [^,;:{}()\s]+)?(?: @\d+)?|[{}()]", text) for text in (one, other))
-    while first and second and first[0] == second[0]:
-        del first[0], second[0]
-    while first and second and first[-1] == second[-1]:
-        del first[-1], second[-1]
-    return " ".join(first) or "nothing there", " ".join(second) or "nothing there"

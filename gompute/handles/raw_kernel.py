@@ -118,7 +118,8 @@ class RawKernel:
         shape = Dim3.of(grid, "grid"), Dim3.of(block, "block"), byte_count("shared", shared)
         _check_block(self._opened.entry, shape[0], shape[1])
         self._opened.kernel.check(*shape)
-        self._last = (grid, block, shared), shape
+        if (type(grid), type(block), type(shared)) in _PLAIN:  # a NumPy integer does not compare with a tuple
+            self._last = (grid, block, shared), shape
         return shape
 
     def alloc(self, nbytes: int) -> Buffer:
@@ -224,8 +225,8 @@ def _host_address(name: str, dtype: str, value: Any) -> int:
 
 
 def _length(entry: KernelEntry) -> int:
-    """The place of a generated kernel's element count among its arguments."""
-    return next(place for place, argument in enumerate(entry.arguments) if argument.name == "len")
+    """The place of a generated kernel's element count among its arguments: the first scalar."""
+    return next(place for place, argument in enumerate(entry.arguments) if argument.kind == "scalar")
 
 
 def _declared(argument: ArgumentEntry) -> str:

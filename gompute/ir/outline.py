@@ -13,17 +13,17 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
+from gompute.ir.printout import NAME, decoded
+
 __all__ = ["FunctionOutline", "ModuleOutline", "VariableOutline", "outline"]
 
-_NAME = r'@(?:"[^"]*"|[-a-zA-Z$._0-9]+)'
 _TOP_LEVEL = re.compile(
-    rf"^(?P<kind>define|declare) (?P<head>[^\n]*?)(?P<function>{_NAME})\([^\n]*"
-    rf"|^(?P<variable>{_NAME}) = (?P<rest>[^\n]*)"
+    rf"^(?P<kind>define|declare) (?P<head>[^\n]*?)(?P<function>{NAME})\([^\n]*"
+    rf"|^(?P<variable>{NAME}) = (?P<rest>[^\n]*)"
     r"|^(?P<assembly>module asm )",
     re.MULTILINE,
 )
-_REFERENCE = re.compile(rf'({_NAME})|"[^"]*"')
-_ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2})")
+_REFERENCE = re.compile(rf'({NAME})|"[^"]*"')
 _INLINE_ASSEMBLY = re.compile(r'(?<= )asm (?:(?:sideeffect|alignstack|inteldialect|unwind) )*"')
 _FREM = re.compile(r"^ +%\S+ = frem ", re.MULTILINE)
 _CONVENTION = re.compile(r"\w*cc|(?:ptx|amdgpu|spir)_\w+|aarch64_\w+_pcs")
@@ -129,14 +129,14 @@ def outline(text: str) -> ModuleOutline:
         if match["assembly"]:
             module_assembly = True
         elif match["variable"]:
-            variable = _variable(_decode(match["variable"]), match["rest"])
+            variable = _variable(decoded(match["variable"]), match["rest"])
             variables[variable.name] = variable
         else:
             body = None
             if match["kind"] == "define":
                 end = text.index("\n}\n", position)
                 body, position = text[position:end], end
-            name = _decode(match["function"])
+            name = decoded(match["function"])
             words = match["head"].split(" ")
             convention = next((word for word in words if _CONVENTION.fullmatch(word)), "")
             uses = _references(body) if body is not None else frozenset()
@@ -160,15 +160,7 @@ def _variable(name: str, rest: str) -> VariableOutline:
 
 
 def _references(text: str) -> frozenset[str]:
-    return frozenset(_decode(name) for name in _REFERENCE.findall(text) if name)
-
-
-def _decode(name: str) -> str:
-    """The name that LLVM printed as `@name` or `@"quo\\22ted"`."""
-    bare = name[1:]
-    if bare.startswith('"'):
-        return _ESCAPE.sub(lambda code: bytes([int(code[1], 16)]), bare[1:-1].encode()).decode("utf-8", "replace")
-    return bare
+    return frozenset(decoded(name) for name in _REFERENCE.findall(text) if name)
 
 
 def _closure(start: str, step: Callable[[str], Iterable[str]]) -> set[str]:

@@ -13,7 +13,7 @@ from gompute.errors import CompileError
 if TYPE_CHECKING:
     from gompute.targets import Target
 
-__all__ = ["describe_unit", "parsed"]
+__all__ = ["describe_unit", "indented", "parsed"]
 
 
 def describe_unit(kernels: Sequence[str], target: Target) -> str:
@@ -43,12 +43,12 @@ def parsed(ir: str, kernels: Sequence[str], target: Target, data_layout: str) ->
         try:
             module = llvm.parse_assembly(ir, context)
         except RuntimeError as error:
-            raise CompileError(f"{unit}: LLVM cannot read the module\n{_indent(error)}") from None
+            raise CompileError(f"{unit}: LLVM cannot read the module\n{indented(error)}") from None
         with closing(module):
             try:
                 module.verify()
             except RuntimeError as error:
-                raise CompileError(f"{unit}: LLVM's verifier refuses the module\n{_indent(error)}") from None
+                raise CompileError(f"{unit}: LLVM's verifier refuses the module\n{indented(error)}") from None
             for what, found, wanted in (("triple", module.triple, target.triple), ("datalayout", module.data_layout, data_layout)):
                 if found != wanted:
                     raise CompileError(f"{unit}: the module was made for another target: its {what} is {found!r}, not {wanted!r}")
@@ -57,5 +57,6 @@ def parsed(ir: str, kernels: Sequence[str], target: Target, data_layout: str) ->
         context.close()
 
 
-def _indent(error: RuntimeError) -> str:
+def indented(error: RuntimeError) -> str:
+    """What LLVM said, set in."""
     return "\n".join(f"  {line}" for line in str(error).strip().splitlines())

@@ -1,18 +1,16 @@
-"""The boundary between host and device: how a params value becomes bytes, and the text that host and artifact must agree on."""
+"""The boundary between host and device: how a value becomes bytes there, and comes back."""
 
 from __future__ import annotations
 
 import enum
-import hashlib
 from typing import Any
 
 from gompute.errors import InvalidArgument
 from gompute.lang import numeric
-from gompute.lang.params import leaves, params_type
-from gompute.lang.spec import KernelSpec
-from gompute.lang.types import ParamsField, ParamsType, PointerType, ScalarType
+from gompute.lang.params import params_type
+from gompute.lang.types import ParamsField, ParamsType, ScalarType
 
-__all__ = ["fingerprint", "pack", "signature", "unpack"]
+__all__ = ["pack", "unpack"]
 
 
 def encode(value: Any, kind: ScalarType, where: str) -> bytes:
@@ -117,27 +115,3 @@ def _unpack_from(data: bytes, cls: type, layout: ParamsType, base: int) -> Any:
         else:
             values[field.name] = numbers[0] if field.python_type is None else field.python_type(numbers[0])
     return cls(**values)
-
-
-def signature(spec: KernelSpec) -> str:
-    """Readable text of all that the host's call and the compiled kernel must agree on: operation, types, params layout, block size."""
-    interface = spec.interface
-    raw = spec.kind == "kernel"
-    # A raw kernel's names guard its caller against swapped arguments; those of a generated kernel's body say nothing to the host.
-    arguments = ", ".join(f"{argument.name}: {_text(argument.type)}" if raw else _text(argument.type) for argument in interface.arguments)
-    x, y, z = spec.block_size
-    return f"{spec.kind}({arguments}) {'block<=' if raw else 'block='}{x},{y},{z}"
-
-
-def _text(kind: ScalarType | PointerType | ParamsType) -> str:
-    if isinstance(kind, ParamsType):
-        fields = "; ".join(
-            f"{path}: {element}{'' if count is None else f'[{count}]'} @{offset}" for path, element, offset, count in leaves(kind)
-        )
-        return f"{kind.name}{{{fields}; size {kind.size}, align {kind.align}}}"
-    return repr(kind)
-
-
-def fingerprint(text: str) -> str:
-    """First 16 hex digits of the sha256 of a signature."""
-    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn, TypeVar
 
 from gompute.errors import CompileError, Unsupported
+from gompute.lang import numeric, promotion
 from gompute.lang.types import ScalarType, TableType
 
 __all__ = [
@@ -60,11 +61,12 @@ def grid_dim(dim: int) -> int:
     _only_in_a_kernel("grid_dim")
 
 
-def cast(value: float, kind: type[T] | Any) -> Any:
+def cast(value: float, kind: type[T]) -> T:
     """`value` converted to a scalar type: integers wrap, floats round once, a float to an integer saturates and NaN gives 0."""
     if not isinstance(kind, ScalarType):
         raise CompileError(f"cast(x, {kind!r}): the second argument is a scalar type; write cast(x, i32)")
-    return kind(value)
+    converted: T = kind(value)
+    return converted
 
 
 def select(condition: bool, then: T, otherwise: T) -> T:
@@ -72,13 +74,11 @@ def select(condition: bool, then: T, otherwise: T) -> T:
     return then if condition else otherwise
 
 
-def bitcast(value: float, kind: type[T] | Any) -> Any:
+def bitcast(value: float, kind: type[T]) -> T:
     """The bits of a typed value read as another scalar type of the same width. On the host `value` is made by a type: ``f32(1.0)``."""
     source = getattr(value, "dtype", None)
     if not isinstance(kind, ScalarType) or not isinstance(source, ScalarType) or source.bits != kind.bits:
         raise CompileError(f"bitcast({value!r}, {kind!r}): needs a typed value and a type of the same width; write bitcast(f32(1.0), u32)")
-    from gompute.lang import numeric
-
     return kind(numeric.intrinsic("bitcast", (value,), kind, source))
 
 
@@ -104,7 +104,7 @@ class TargetConstants:
 target = TargetConstants()
 
 
-def local(element: type[T] | Any, length: int) -> list[T]:
+def local(element: type[T], length: int) -> list[T]:
     """A zeroed array of `length` elements, private to the work-item: ``acc = g.local(f32, 8)``."""
     _only_in_a_kernel("local")
 
@@ -125,11 +125,21 @@ class Table(Sequence[Any]):
         return f"table({self.type.element}, {list(self.type.values)!r})"
 
 
-def table(element: type[T] | Any, values: Iterable[float]) -> Sequence[T]:
-    """Freeze numbers into a table that kernels can index: ``WEIGHTS = g.table(f32, [0.25, 0.5, 0.25])``. Each value is converted once."""
+def table(element: type[T], values: Iterable[float]) -> Sequence[T]:
+    """Freeze numbers into a table that kernels can index: ``WEIGHTS = g.table(f32, [0.25, 0.5, 0.25])``.
+
+    Floats round once; CompileError for a number that does not fit `element`, as for a literal in a kernel.
+    """
     if not isinstance(element, ScalarType):
         raise CompileError(f"table({element!r}, ...): the first argument is a scalar type; write table(f32, values)")
-    converted = tuple(element(value) for value in values)
+    converted = tuple(_entry(value, position, element) for position, value in enumerate(values))
     if not converted:
         raise CompileError("a table needs at least one value")
     return Table(TableType(element, converted))
+
+
+def _entry(value: float, position: int, element: ScalarType) -> float:
+    try:
+        return promotion.literal(value, element)
+    except promotion.PromotionRefused as refused:
+        raise CompileError(f"table({element}, ...): value {position}: {refused.reason}; {' or '.join(refused.fixes)}") from None

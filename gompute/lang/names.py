@@ -29,8 +29,14 @@ if TYPE_CHECKING:
     bf16: TypeAlias = float
     f32: TypeAlias = float
     f64: TypeAlias = float
-    # The length of a fixed array is a number, which no type parameter can be: the element type is lost to the type checker.
-    fixed: TypeAlias = Sequence[Any]
+
+    class _Length(Generic[N]):
+        """Gives a fixed array's length a place in its type; no value is one."""
+
+        def __getitem__(self, index: int) -> Any: ...
+        def __len__(self) -> int: ...
+
+    fixed: TypeAlias = Sequence[T] | _Length[N]
 
     class ptr(Generic[T]):
         """A pointer to contiguous elements in global memory: ``data[i]`` reads, ``data[i] = x`` writes."""
@@ -39,6 +45,8 @@ if TYPE_CHECKING:
         def __setitem__(self, index: int, value: T) -> None: ...
 
 else:
+    from typing import Literal, get_args, get_origin
+
     from gompute.errors import CompileError
     from gompute.lang.types import BF16, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64, FixedArray, PointerType, ScalarType
 
@@ -55,12 +63,15 @@ else:
             return PointerType(element)
 
     class fixed:
-        """A fixed-length array as a params field: ``weights: fixed[f32, 9]``."""
+        """A fixed-length array as a params field: ``weights: fixed[f32, 9]``, or ``fixed[f32, Literal[9]]`` for a type checker, which
+        takes no plain number there."""
 
         def __class_getitem__(cls, item):
             if not (isinstance(item, tuple) and len(item) == 2):
                 raise CompileError("a fixed array needs an element type and a length; write fixed[f32, 4]")
             element, length = item
+            if get_origin(length) is Literal:
+                (length,) = get_args(length)
             if not isinstance(element, ScalarType) or not isinstance(length, int) or isinstance(length, bool) or length < 1:
                 raise CompileError(
                     f"fixed[{element!r}, {length!r}] is no array type; write fixed[f32, 4]: a scalar type and a length from 1"

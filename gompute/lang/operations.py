@@ -1,13 +1,16 @@
-"""The decorators that declare kernels."""
+"""What declares kernels: decorators for the operations with a function, calls for those without."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
-from gompute.lang.spec import KernelSpec, Kind
+from gompute.errors import CompileError
+from gompute.lang.operation import Elementwise, Fault, Fused
+from gompute.lang.spec import KernelSpec
+from gompute.lang.types import BOOL, ScalarType
 
-__all__ = ["kernel", "map"]
+__all__ = ["fused", "gather", "kernel", "map", "map_indexed", "map_to", "scatter", "unary", "zip"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -23,10 +26,104 @@ def map(function: Any = None, /, *, name: str | None = None, block_size: int = 2
         name: public name, a C identifier; the function's name when left out.
         block_size: work-items per block on a GPU, 1 to 1024.
 
-    The function takes one scalar and, where it needs any, one params struct, and returns the scalar's type. The kernel's launch
-    arguments are ``(data: pointer, len: u64, params)``.
+    The function takes one scalar and, where it needs any, one params struct, and returns the scalar's type. It runs as
+    ``run(data, p)``; the kernel's launch arguments are ``(data: pointer, len: u64, params)``.
     """
     return _declare("map", function, name, block_size)
+
+
+@overload
+def map_to(function: F, /) -> F: ...
+@overload
+def map_to(*, name: str | None = None, block_size: int = 256) -> Callable[[F], F]: ...
+def map_to(function: Any = None, /, *, name: str | None = None, block_size: int = 256) -> Any:
+    """Declare an elementwise kernel from one array to another: ``f(x, p) -> out type``.
+
+    Args: as `map`.
+
+    It runs as ``run(inp, out, p)``. `out` may be `inp` itself where the types are equal. The kernel's launch arguments are
+    ``(in: pointer, out: pointer, len: u64, params)``.
+    """
+    return _declare("map_to", function, name, block_size)
+
+
+@overload
+def zip(function: F, /) -> F: ...
+@overload
+def zip(*, name: str | None = None, block_size: int = 256) -> Callable[[F], F]: ...
+def zip(function: Any = None, /, *, name: str | None = None, block_size: int = 256) -> Any:
+    """Declare an elementwise kernel over two to 26 arrays: ``f(a, b, ..., p) -> out type``.
+
+    Args: as `map`.
+
+    It runs as ``run(a, b, ..., out, p)``. `out` may be one of the others. The kernel's launch arguments are
+    ``(a: pointer, b: pointer, ..., out: pointer, len: u64, params)``.
+    """
+    return _declare("zip", function, name, block_size)
+
+
+@overload
+def map_indexed(function: F, /) -> F: ...
+@overload
+def map_indexed(*, name: str | None = None, block_size: int = 256) -> Callable[[F], F]: ...
+def map_indexed(function: Any = None, /, *, name: str | None = None, block_size: int = 256) -> Any:
+    """Declare an elementwise kernel whose function also gets its element's place: ``f(x, i: u64, p) -> x``, in place.
+
+    Args: as `map`.
+
+    The place counts in the array's memory, from 0; for an array in C order it is the index into ``data.ravel()``. It runs as
+    ``run(data, p)``; the kernel's launch arguments are ``(data: pointer, len: u64, params)``.
+    """
+    return _declare("map_indexed", function, name, block_size)
+
+
+def unary(name: str, function: Callable[..., Any], *, block_size: int = 256) -> KernelSpec:
+    """A `map` of that name over one function or over the function of a `map`: ``relu = g.unary("relu", clamp_below)``."""
+    functions = _parts("unary", (function,))
+    if len(functions) != 1:
+        raise CompileError(f"g.unary: '{getattr(function, 'name', function)}' is fused of {len(functions)} functions; write g.fused")
+    return KernelSpec("map", functions, name, block_size)
+
+
+def fused(name: str, *parts: Callable[..., Any], block_size: int = 256) -> KernelSpec:
+    """A kernel that applies several functions to each element in one loop, in place, the first part first.
+
+    Args:
+        name: public name, a C identifier.
+        parts: functions ``f(x, p) -> y``, or kernels made of such (`map`, `map_to`, `unary`, `fused`). Each takes what the one before it
+            gives, and the last gives what the first takes. Those that take params take the same.
+        block_size: work-items per block on a GPU, 1 to 1024.
+
+    ``g.fused("both", scale, square)`` gives ``square(scale(x, p))`` and runs as a `map`: ``run(data, p)``, with p where a part takes it.
+    """
+    return KernelSpec("fused", _parts("fused", parts), name, block_size)
+
+
+def gather(name: str, element: Any, index: Any, *, block_size: int = 256) -> KernelSpec:
+    """A kernel that reads by index: ``out[i] = src[idx[i]]``.
+
+    Args:
+        name: public name, a C identifier.
+        element: the type of the elements of src and out.
+        index: the type of idx, an integer type.
+        block_size: work-items per block on a GPU, 1 to 1024.
+
+    Where an index is negative or past the end of src, out keeps what it holds. It runs as ``run(src, idx, out)``; the kernel's launch
+    arguments are ``(src: pointer, idx: pointer, out: pointer, count: u64, bound: u64)`` with bound the length of src.
+    """
+    return _indirect("gather", name, element, index, block_size)
+
+
+def scatter(name: str, element: Any, index: Any, *, block_size: int = 256) -> KernelSpec:
+    """A kernel that writes by index: ``out[idx[i]] = src[i]``.
+
+    Args: as `gather`.
+
+    Nothing is written for an index that is negative or past the end of out. Of several equal indices any one's element is written. It
+    runs as ``run(src, idx, out)``; the kernel's launch arguments are ``(src: pointer, idx: pointer, out: pointer, count: u64,
+    bound: u64)`` with bound the length of out.
+    """
+    return _indirect("scatter", name, element, index, block_size)
 
 
 @overload
@@ -45,7 +142,33 @@ def kernel(function: Any = None, /, *, name: str | None = None, block_size: int 
     return _declare("kernel", function, name, block_size)
 
 
-def _declare(kind: Kind, function: Any, name: str | None, block_size: object) -> Any:
+def _declare(kind: str, function: Any, name: str | None, block_size: object) -> Any:
     if function is not None:
-        return KernelSpec(kind, function, name, block_size)
-    return lambda decorated: KernelSpec(kind, decorated, name, block_size)
+        return KernelSpec(kind, (function,), name, block_size)
+    return lambda decorated: KernelSpec(kind, (decorated,), name, block_size)
+
+
+def _indirect(kind: str, name: str, element: object, index: object, block_size: int) -> KernelSpec:
+    element, index = (BOOL if given is bool else given for given in (element, index))
+    for what, given in (("element", element), ("index", index)):
+        if not isinstance(given, ScalarType):
+            raise CompileError(f'g.{kind}: the type of an {what} is a scalar type, not {given!r}; write g.{kind}("{kind}", f32, u32)')
+    assert isinstance(element, ScalarType) and isinstance(index, ScalarType)
+    problems: tuple[Fault, ...] = ()
+    if not index.is_integer:
+        problems = ((f"the index of a {kind} is an integer, and this is {index}", f'write g.{kind}("{name}", {element}, u32)'),)
+    return KernelSpec(kind, (), name, block_size, types=(element, index), problems=problems)
+
+
+def _parts(kind: str, given: tuple[Any, ...]) -> tuple[Callable[..., Any], ...]:
+    """The functions to apply, with those of a kernel in the kernel's place."""
+    functions: list[Callable[..., Any]] = []
+    for part in given:
+        if not isinstance(part, KernelSpec):
+            functions.append(part)
+        elif isinstance(part.operation, (Elementwise, Fused)):
+            functions += part.functions
+        else:
+            words = "raw kernel" if part.kind == "kernel" else part.kind
+            raise CompileError(f"g.{kind}: '{part.name}' is a {words}, which has no function of one element; pass a function f(x, p)")
+    return tuple(functions)

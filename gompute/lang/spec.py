@@ -13,14 +13,16 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, update_wrapper
+from itertools import islice
 from types import FrameType, FunctionType
-from typing import Any, Literal
+from typing import Any
 
 from gompute.errors import CompileError
+from gompute.lang.operation import OPERATIONS, Argument, Fault, Fused, Indirect, KernelInterface, Operation, Signature
 from gompute.lang.params import params_type
 from gompute.lang.types import BOOL, ParamsType, PointerType, ScalarType
 
-__all__ = ["MAX_BLOCK", "REGISTRY", "Argument", "KernelInterface", "KernelSpec", "argument_type", "specs_of"]
+__all__ = ["MAX_BLOCK", "REGISTRY", "KernelSpec", "Place", "argument_type", "specs_of"]
 
 MAX_BLOCK = 1024
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -29,24 +31,16 @@ _PTX_RESERVED = frozenset({"WARP_SZ", "_"})
 #: Where a module that is loaded as a root collects the specs that its top level makes.
 REGISTRY = "__gompute_kernels__"
 
-Kind = Literal["map", "kernel"]
-
 
 @dataclass(frozen=True, slots=True)
-class Argument:
-    """One parameter of a kernel's function: its name and type."""
+class Place:
+    """Where in a source file a kernel was declared by a call; lines count from 1, columns in bytes from 0, as in Python's syntax tree."""
 
-    name: str
-    type: PointerType | ScalarType | ParamsType
-
-
-@dataclass(frozen=True, slots=True)
-class KernelInterface:
-    """What the host must know of a kernel: the arguments of its function in order, what it returns, and its params type, if any."""
-
-    arguments: tuple[Argument, ...]
-    result: ScalarType | None
-    params: ParamsType | None
+    file: str
+    lineno: int
+    col_offset: int
+    end_lineno: int
+    end_col_offset: int
 
 
 def argument_type(annotation: object) -> PointerType | ScalarType | ParamsType | None:
@@ -62,32 +56,65 @@ class KernelSpec:
     """A kernel as its author declared it.
 
     Attributes:
-        kind: the operation, or ``kernel`` for a raw kernel.
+        kind: the operation's name, ``kernel`` for a raw kernel.
+        operation: the operation.
         name: the public name, a C identifier.
         block_size: work-items per block in x, y, z; exact for a generated kernel, the largest allowed for a raw one.
-        function: the Python function of the body.
+        functions: the Python functions of the body: one, several for a fused kernel, none where the operation needs none.
+        types: for an operation without a function, those of an element and an index.
+        place: where it was declared, for an operation that does not decorate a function.
         module: name of the module whose top level made the spec; it decides which kernel root it belongs to.
         problems: what is wrong with the declaration itself, and what to write; the compiler reports them with the faults of the body.
     """
 
-    def __init__(self, kind: Kind, function: Callable[..., Any], name: str | None, block_size: object) -> None:
-        if not isinstance(function, FunctionType):
-            raise CompileError(f"@{kind} decorates a function, not {function!r}; write @{kind} above a 'def' with annotated arguments")
+    def __init__(
+        self,
+        kind: str,
+        functions: tuple[Callable[..., Any], ...],
+        name: str | None,
+        block_size: object,
+        *,
+        types: tuple[ScalarType, ...] = (),
+        problems: tuple[Fault, ...] = (),
+    ) -> None:
+        self.operation: Operation = OPERATIONS[kind]
         self.kind = kind
-        self.function = function
-        _resolve_in_place(function, sys._getframe(1))
-        self.name = function.__name__ if name is None else name
-        self.problems: list[tuple[str, str]] = []
+        self.functions: tuple[FunctionType, ...] = tuple(self._checked(function) for function in functions)
+        caller = _caller(sys._getframe(1))
+        for function in self.functions:
+            _resolve_in_place(function, caller)
+        self.types = types
+        self.name = self.functions[0].__name__ if name is None else name
+        self.problems = list(problems)
         self.block_size = self._block(block_size)
         if not isinstance(self.name, str) or not _NAME.match(self.name) or self.name in _PTX_RESERVED:
             self.problems.append((f"{self.name!r} is no kernel name", 'write a C identifier such as name="scale_relu"'))
-        update_wrapper(self, function)
+        self.place: Place | None = None
+        if isinstance(self.operation, (Fused, Indirect)):
+            self.place = _place(caller)
+            self.__name__ = str(self.name)
+        else:
+            update_wrapper(self, self.functions[0])
         # The checked form for host calls, made by the compiler half on first use; opaque here.
         self.host_function: Any = None
         # Only a module that is being loaded as a root keeps a list: elsewhere it would keep alive every spec ever made.
-        home = _home(sys._getframe(1), function)
+        home = _home(caller, self.functions[0].__globals__ if self.functions else caller.f_globals)
         self.module: str = home["__name__"]
         home.get(REGISTRY, []).append(self)
+
+    def _checked(self, function: object) -> FunctionType:
+        if isinstance(function, FunctionType):
+            return function
+        if isinstance(self.operation, Fused):
+            raise CompileError(f"g.fused takes functions and kernels of one element, not {function!r}; write a 'def' and pass its name")
+        raise CompileError(
+            f"@{self.kind} decorates a function, not {function!r}; write @{self.kind} above a 'def' with annotated arguments"
+        )
+
+    @property
+    def file(self) -> str:
+        """The source file that it was declared in, or its function was."""
+        return self.functions[0].__code__.co_filename if self.place is None else self.place.file
 
     def _block(self, given: object) -> tuple[int, int, int]:
         dims = (given,) if isinstance(given, int) else given
@@ -110,20 +137,31 @@ class KernelSpec:
         """Arguments and result from the annotations. Raises CompileError when the declaration or an annotation is wrong."""
         if self.problems:
             raise CompileError(f"kernel '{self.name}': " + "; ".join(f"{what}; {fix}" for what, fix in self.problems))
+        functions = [self._signature(function) for function in self.functions]
+        fault = self.operation.fault(functions)
+        if fault is not None:
+            raise CompileError(f"kernel '{self.name}': {fault[0]}; {fault[1]}")
+        return self.operation.interface(functions, self.types)
+
+    def _signature(self, function: FunctionType) -> Signature:
         try:
-            annotations = inspect.get_annotations(self.function, eval_str=True)
+            annotations = inspect.get_annotations(function, eval_str=True)
         except Exception as error:
             raise CompileError(f"kernel '{self.name}': an annotation cannot be resolved: {error}") from error
         arguments: list[Argument] = []
-        for name in inspect.signature(self.function).parameters:
+        for name in inspect.signature(function).parameters:
             kind = argument_type(annotations.get(name))
             if kind is None:
                 raise CompileError(f"kernel '{self.name}': argument '{name}' needs a kernel type as its annotation; write '{name}: f32'")
             arguments.append(Argument(name, kind))
         result = annotations.get("return")
         result = BOOL if result is bool else result
-        layouts = [argument.type for argument in arguments if isinstance(argument.type, ParamsType)]
-        return KernelInterface(tuple(arguments), result if isinstance(result, ScalarType) else None, layouts[-1] if layouts else None)
+        return Signature(function.__name__, tuple(arguments), result if isinstance(result, ScalarType) else None)
+
+    @cached_property
+    def launch_arguments(self) -> tuple[Argument, ...]:
+        """The arguments of a launch, in order. Raises CompileError as `interface`."""
+        return self.operation.launch(self.interface)
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """Compute on the host what one work-item of the kernel computes, rounding and wrapping as a device does."""
@@ -140,23 +178,34 @@ def specs_of(namespace: dict[str, Any]) -> tuple[KernelSpec, ...]:
     return tuple(namespace[REGISTRY])
 
 
-def _resolve_in_place(function: FunctionType, frame: FrameType | None) -> None:
+def _caller(frame: FrameType) -> FrameType:
+    """The frame of the code that declares a kernel: the first outside this package."""
+    while frame.f_globals.get("__name__", "").startswith("gompute.lang.") and frame.f_back is not None:
+        frame = frame.f_back
+    return frame
+
+
+def _place(caller: FrameType) -> Place:
+    """The call that is running there."""
+    positions = next(islice(caller.f_code.co_positions(), caller.f_lasti // 2, None))
+    line, end_line, column, end_column = (number if number is not None else 0 for number in positions)
+    return Place(caller.f_code.co_filename, line or caller.f_lineno, column, end_line or caller.f_lineno, end_column)
+
+
+def _resolve_in_place(function: FunctionType, caller: FrameType) -> None:
     """Replace annotations that are text (``from __future__ import annotations``) by what they name where the kernel stands: the types of
     a kernel made inside a function may be local to it, and are out of reach later. One that names nothing yet stays text."""
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "gompute":
-        frame = frame.f_back
-    if frame is None or not any(isinstance(annotation, str) for annotation in function.__annotations__.values()):
-        return
     for name, annotation in function.__annotations__.items():
         if isinstance(annotation, str):
             with suppress(Exception):  # what the annotation's own code raises is reported when the kernel is used: it is evaluated again
-                function.__annotations__[name] = eval(annotation, frame.f_globals, frame.f_locals)
+                function.__annotations__[name] = eval(annotation, caller.f_globals, caller.f_locals)
 
 
-def _home(frame: FrameType | None, function: FunctionType) -> dict[str, Any]:
+def _home(caller: FrameType, otherwise: dict[str, Any]) -> dict[str, Any]:
     """Globals of the module whose top level is running: a factory in another module makes kernels for the module that calls it."""
+    frame: FrameType | None = caller
     while frame is not None:
         if frame.f_code.co_name == "<module>":
             return frame.f_globals
         frame = frame.f_back
-    return function.__globals__
+    return otherwise

@@ -19,7 +19,7 @@ from gompute.runtime.dim3 import MAX_BLOCKS, Dim3
 from gompute.runtime.processor import host_device
 from gompute.targets.device import Device
 
-__all__ = ["Context", "CpuKernel", "CpuModule", "LaunchShape", "is_host_buffer"]
+__all__ = ["HOST_MEMORY", "Context", "CpuKernel", "CpuModule", "LaunchShape", "is_host_buffer"]
 
 #: What vector code likes best, and a cache line.
 _ALIGNMENT = 64
@@ -71,12 +71,13 @@ class _HostMemory:
         """Host memory lasts as long as its buffer."""
 
 
-_memory = _HostMemory()
+#: Where every buffer of the CPU backend lives.
+HOST_MEMORY = _HostMemory()
 
 
 def is_host_buffer(buffer: Buffer) -> bool:
     """Whether a buffer is the CPU backend's."""
-    return buffer.memory is _memory
+    return buffer.memory is HOST_MEMORY
 
 
 class CpuKernel:
@@ -210,7 +211,7 @@ class Context:
     def alloc(self, nbytes: int) -> Buffer:
         """Host memory, aligned to 64 bytes, not cleared."""
         self._check_open()
-        return _memory.allocate(nbytes)
+        return HOST_MEMORY.allocate(nbytes)
 
     def load_module(self, image: bytes) -> CpuModule:
         """Loads a shared object; the same bytes are loaded once per process.

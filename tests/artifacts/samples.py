@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 
 from gompute.artifacts.entry import ArgumentEntry, KernelEntry, ParamsEntry, ParamsFieldEntry, Resources
@@ -13,9 +12,8 @@ GENERATOR = {"gompute": "0.1.0"}
 TOOLCHAIN = {"llvm": "22.1.0", "llvmlite": "0.50.0"}
 
 
-def kernel(name: str, *, resources: Resources = Resources(), signature: str | None = None) -> KernelEntry:  # noqa: B008 (it is frozen)
+def kernel(name: str, *, resources: Resources = Resources()) -> KernelEntry:  # noqa: B008 (it is frozen)
     """A map over f32 with a params struct."""
-    text = signature or f"map {name}(f32, Params{{scale: f32 @0, table: u16[3] @4, inner.flag: bool @10}} 12/4) -> f32, block 256"
     fields = (
         ParamsFieldEntry("scale", "f32", 0, None),
         ParamsFieldEntry("table", "u16", 4, 3),
@@ -31,8 +29,6 @@ def kernel(name: str, *, resources: Resources = Resources(), signature: str | No
             ArgumentEntry("params", "params", "Params", 12, 4),
         ),
         params=ParamsEntry("Params", fields, 12, 4),
-        signature=text,
-        fingerprint=hashlib.sha256(text.encode()).hexdigest()[:16],
         block_size=(256, 1, 1),
         resources=resources,
     )
@@ -40,9 +36,8 @@ def kernel(name: str, *, resources: Resources = Resources(), signature: str | No
 
 def raw_kernel(name: str) -> KernelEntry:
     """A raw kernel without params."""
-    text = f"kernel {name}(ptr[f64], u64), block 64x2x1"
     arguments = (ArgumentEntry("out", "pointer", "f64", 8, 8), ArgumentEntry("n", "scalar", "u64", 8, 8))
-    return KernelEntry(name, name, "kernel", arguments, None, text, hashlib.sha256(text.encode()).hexdigest()[:16], (64, 2, 1))
+    return KernelEntry(name, name, "kernel", arguments, None, (64, 2, 1))
 
 
 def unit(root: str, target: str, *kernels: KernelEntry, cubin: bool = False) -> NewUnit:

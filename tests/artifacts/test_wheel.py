@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import email
 import hashlib
+import importlib.util
 import os
 import subprocess
 import sys
@@ -109,6 +110,7 @@ def test_names_that_no_wheel_can_have() -> None:
     assert wheel_name_fault("gompute_kernels") is None
 
 
+@pytest.mark.skipif(importlib.util.find_spec("pip") is None, reason="this environment has no pip")
 def test_pip_installs_it_and_python_finds_it(tmp_path: Path) -> None:
     file, archive = opened(tmp_path)
     archive.close()

@@ -129,10 +129,10 @@ def test_units_that_clash(tmp_path: Path) -> None:
         dataclasses.replace(unit("a", "sm_80"), blobs=()),
         dataclasses.replace(unit("a", "sm_80"), blobs=(NewBlob("ptx", b""),)),
         dataclasses.replace(unit("a", "sm_80"), blobs=(NewBlob("ptx", b"x", "ISA 7.8"),)),
-        dataclasses.replace(unit("a", "sm_80"), kernels=(dataclasses.replace(kernel("k"), signature="another"),)),
+        dataclasses.replace(unit("a", "sm_80"), kernels=(dataclasses.replace(kernel("k"), symbol="a.b"),)),
         dataclasses.replace(unit("a", "sm_80"), toolchain={"llvm": "/nix/store"}),
     ],
-    ids=["root", "no blob", "empty blob", "version", "fingerprint", "toolchain"],
+    ids=["root", "no blob", "empty blob", "version", "symbol", "toolchain"],
 )
 def test_what_no_reader_would_take_is_our_mistake(tmp_path: Path, bad: write.NewUnit) -> None:
     with pytest.raises(InternalError, match="can't be read back"):

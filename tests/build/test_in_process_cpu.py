@@ -48,6 +48,15 @@ def test_the_shared_object_and_its_entry_come_back() -> None:
     assert again == image
 
 
+def test_operations_declared_by_a_call() -> None:
+    both, pick = g.fused("both", plus_one, minus_one), g.gather("pick", f32, g.u16)
+    for spec, kind, arguments in ((both, "fused", "data len"), (pick, "gather", "src idx out count bound")):
+        image, entry = compile_for_target(spec, V3)
+        assert image.startswith(b"\x7fELF")
+        assert (entry.name, entry.kind) == (spec.name, kind)
+        assert [argument.name for argument in entry.arguments] == arguments.split()
+
+
 def test_a_wrong_kernel_is_a_compile_error() -> None:
     with pytest.raises(CompileError, match=r"test_in_process_cpu\.py"):
         compile_for_target(wrong, V3)

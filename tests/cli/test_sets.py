@@ -39,6 +39,13 @@ def affine(x: f32, p: Params) -> f32:
 def double(x: i32) -> i32:
     return x + x
 
+@g.zip
+def mean(a: f32, b: i32) -> g.f64:
+    return (g.f64(a) + b) / 2
+
+pick = g.gather("pick", i32, g.u8)
+put = g.scatter("put", i32, g.i64)
+
 @g.kernel(block_size=64)
 def raw_add(data: g.ptr[f32], n: u64):
     i = g.global_id(0)
@@ -67,7 +74,7 @@ def test_inspect_shows_kernels_targets_resources_and_sizes(cli: Cli, built: Path
     done = cli("inspect", built)
     assert done.code == 0, done.err
     lines = done.out.splitlines()
-    assert lines[0].startswith(f"{built}: 3 kernels, 1 root, 4 blobs, ")
+    assert lines[0].startswith(f"{built}: 6 kernels, 1 root, 4 blobs, ")
     assert any(line.split()[:4] == ["kernels", "sm_89", "ptx", f"{_size(built, 'sm_89.ptx')}"] and "PTX 7.8" in line for line in lines)
     assert any(line.split()[:3] == ["kernels", "gfx1100", "hsaco"] and "code object 5" in line and "lld" in line for line in lines)
     (row,) = [line.split() for line in lines if line.split()[:3] == ["raw_add", "kernels", "sm_89"]]
@@ -93,7 +100,7 @@ def test_inspect_as_json_is_the_index(cli: Cli, built: Path) -> None:
     for unit in document["units"]:
         entry = index["roots"][unit["root"]][unit["target"]]
         assert {blob["file"]: blob["sha256"] for blob in unit["blobs"]} == {blob["file"]: blob["sha256"] for blob in _blobs(entry)}
-        assert [kernel["name"] for kernel in unit["kernels"]] == ["affine", "double", "raw_add"]
+        assert [kernel["name"] for kernel in unit["kernels"]] == ["affine", "double", "mean", "pick", "put", "raw_add"]
 
 
 def _blobs(entry: dict[str, object]) -> list[dict[str, str]]:
@@ -201,6 +208,30 @@ def test_a_map_without_params_runs_wherever_it_can(cli: Cli, built: Path, tmp_pa
     assert np.load(tmp_path / "out.npy").tolist() == [0, 2, 4, 6, 8]
 
 
+def test_operations_on_several_arrays_run(cli: Cli, built: Path, tmp_path: Path) -> None:
+    arrays = {
+        "a": np.array([[1, 2], [3, 4]], np.float32),
+        "b": np.array([[5, 6], [7, 8]], np.int32),
+        "at": np.array([[3, 0], [200, 1]], np.uint8),
+        "kept": np.full((2, 2), -1, np.int32),
+        "places": np.array([[4, -1], [0, 9]], np.int64),
+        "five": np.full(5, -1, np.int32),
+    }
+    for name, array in arrays.items():
+        np.save(tmp_path / f"{name}.npy", array)
+    out = tmp_path / "out.npy"
+    for kernel, inputs, wanted in (
+        ("mean", "a b", [[3, 4], [5, 6]]),
+        ("pick", "b at", [[8, 5], [0, 6]]),
+        ("pick", "b at kept", [[8, 5], [-1, 6]]),
+        ("put", "b places five", [7, -1, -1, -1, 5]),
+    ):
+        done = cli("run", built, kernel, *(tmp_path / f"{name}.npy" for name in inputs.split()), "-o", out, "-b", "cpu")
+        assert done.code == 0, done.err
+        assert np.load(out).tolist() == wanted
+        assert np.load(tmp_path / "kept.npy").tolist() == [[-1, -1], [-1, -1]]
+
+
 ALL = ["-p", "shift=1", "-p", "inner.w=1,2", "-p", "on=0"]
 
 
@@ -238,7 +269,9 @@ def test_wrong_arrays_and_backends_are_refused(cli: Cli, built: Path, tmp_path: 
     for arguments, code, words in (
         ([built, "double", wrong, "-o", out, "-b", "cpu"], 1, "float64"),
         ([built, "double", text, "-o", out], 1, "not a .npy file"),
-        ([built, "double", good, good, "-o", out], 1, "takes one array, got 2"),
+        ([built, "double", good, good, "-o", out], 1, "double is a map: it takes data, got 2 files."),
+        ([built, "mean", good, "-o", out], 1, "mean is a zip: it takes a, b and perhaps out, got 1 files."),
+        ([built, "put", good, good, "-o", out], 1, "put is a scatter: it takes src, idx, out, got 2 files."),
         ([built, "double", good, "-o", tmp_path / "no" / "out.npy", "-b", "cpu"], 1, "cannot be written"),
         ([built, "double", good, "-o", out, "-b", "opencl"], 2, "'opencl'"),
         ([built, "double", "-o", out], 2, "IN.npy"),

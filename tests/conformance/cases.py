@@ -19,9 +19,9 @@ class Case:
 
     Attributes:
         kernel: its public name.
-        arguments: in the kernel's order, without `len` for a map; arrays are copied before each run.
+        arguments: in the kernel's order, without the counts for an operation; arrays are copied before each run.
         expected: what the arrays at these positions hold afterwards.
-        grid, block: None for a map, which runs through `Kernel.run`.
+        grid, block: None for an operation, which runs through `Kernel.run`.
     """
 
     kernel: str
@@ -74,6 +74,7 @@ def _maps() -> list[Case]:
     t = np.float32(0)
     for tap in (0.5, 0.25, 0.125):
         t = t + x * np.float32(tap)
+    big = np.array([0, 1, 255, 2**63, 2**64 - 1], np.uint64)
     brains = np.array([0, 1, -1, 0.5, 3.140625, 1e30, -7.0], np.float32)
     squared = _bf16_round(_bf16_round(brains * brains) - np.float32(1))
     clamped = np.minimum(np.maximum(wide, np.float64(-3)), np.float64(1e3)) + 700
@@ -87,6 +88,7 @@ def _maps() -> list[Case]:
         in_place("taps", x, t, p),
         in_place("halves", half, half * np.float16(1.5) + np.float16(0.25)),
         in_place("brains", _bf16_bits(brains), _bf16_bits(squared)),
+        in_place("fnv", big, (np.uint64(14695981039346656037) ^ big) * np.uint64(1099511628211) + np.maximum(big, np.uint64(2**63))),
         in_place("negated", np.array([True, False, True]), np.array([False, True, False])),
         in_place("add_1", whole, whole + np.int32(1)),
         in_place("add_40", whole, whole + np.int32(40)),
@@ -104,6 +106,64 @@ def _bf16_round(x: np.ndarray) -> np.ndarray:
 
 def _bf16_bits(x: np.ndarray) -> np.ndarray:
     return (_bf16_round(x).view(np.uint32) >> 16).astype(np.uint16)
+
+
+def _operations() -> list[Case]:
+    kernels = root()
+    p = kernels.Params(True, 0.1, kernels.Mode.HALVE, kernels.Inner(-3, 1e3), (0.5, 0.25, 0.125), 700)
+    scale = np.float32(0.1)
+    x = f32s(*np.linspace(-5, 5, 140_003))  # enough for several threads
+    y = x[::-1].copy()
+    whole = np.arange(-7, 50, dtype=np.int64)
+    small = np.arange(256, dtype=np.uint8)
+    grid = small.reshape(16, 16)
+    steps = np.arange(40014, dtype=np.uint32).reshape(13, -1)
+    count = np.arange(x.size).astype(np.float32)
+    half, byte = np.array([1, 1.5, -2, np.nan, 65504], np.float16), np.array([-128, 3, 0, 127, 1], np.int8)
+    keep, weight = np.array([1, 0, 1, 1, 0], bool), np.array([0.1, 2, -3.5, 1, 1e300])
+    scaled = x * scale
+    relu = np.where(scaled > 0, scaled, np.float32(0)) * np.float32(0.5)
+    ints = (_saturated(relu, np.int32) * np.int32(3) - np.int32(1)).astype(np.float32)
+    real = x[np.isfinite(x) & (x != 0)]
+    return [
+        Case("widen", (x, np.zeros(x.size), p), {1: x.astype(np.float64) * 1e3}),
+        Case("is_even", (whole, np.zeros(whole.size, bool)), {1: whole % 2 == 0}),
+        Case("same_type", (small, np.zeros_like(small)), {1: ~small}),
+        Case("same_type", (np.asfortranarray(grid), np.asfortranarray(np.zeros_like(grid))), {1: ~grid}),
+        Case("axpy", (x, y, np.zeros_like(x), p), {2: scale * x + y}),
+        Case("blend", (half, byte, keep, weight, np.zeros(5)), {4: np.where(keep, half * weight + byte, -weight)}),
+        in_place("place", steps, steps + (np.arange(steps.size, dtype=np.uint64) * 3).astype(np.uint32).reshape(steps.shape)),
+        in_place("ramp", x, x + count * scale, p),
+        in_place("halve", x, x * np.float32(0.5)),
+        in_place("renamed", x, x * np.float32(0.5)),
+        in_place("clipped", real, np.clip(real, np.float32(0), np.float32(2))),
+        in_place("both", x, relu, p),
+        in_place("through_ints", x, ints, p),
+        *_moves(),
+    ]
+
+
+def _moves() -> list[Case]:
+    """Every index type, with indices out of range on both sides; scattered ones are different, so that the result is one."""
+    elements = {"f32": "f4", "f64": "f8", "bool": "?", "u8": "u1", "bf16": "u2", "i16": "i2", "f16": "f2", "u64": "u8"}
+    indices = {"f32": "u4", "f64": "i8", "bool": "i1", "u8": "u1", "bf16": "i2", "i16": "u2", "f16": "i4", "u64": "u8"}
+    generator = np.random.default_rng(5)
+    made = []
+    for name in elements:
+        element, index = np.dtype(elements[name]), np.dtype(indices[name])
+        info = np.iinfo(index)
+        bound = 100
+        wild = np.array([info.min, info.max, -1 if info.min else info.max, bound, bound + 1, 0, bound - 1]).astype(index)
+        inside = generator.permutation(np.arange(1, bound - 1))[:60].astype(index)
+        idx = generator.permutation(np.concatenate([wild, inside])).reshape(1, -1)
+        valid = (idx >= 0) & (idx < bound)
+        source, target = ((generator.integers(0, 100, n) % (2 if name == "bool" else 100)).astype(element) for n in (bound, idx.size))
+        gathered = np.where(valid, source[np.where(valid, idx, 0).astype(np.intp)], target)
+        made.append(Case(f"gather_{name}", (source, idx, target.reshape(idx.shape)), {2: gathered}))
+        scattered = source.copy()
+        scattered[idx[valid].astype(np.intp)] = target.reshape(idx.shape)[valid]
+        made.append(Case(f"scatter_{name}", (target.reshape(idx.shape), idx, source), {2: scattered}))
+    return made
 
 
 def _statements() -> list[Case]:
@@ -197,6 +257,6 @@ def _half_of_int(x: np.ndarray) -> np.ndarray:
 
 
 def cases() -> list[Case]:
-    makers: list[Callable[[], list[Case]]] = [_maps, _statements, _meaning]
+    makers: list[Callable[[], list[Case]]] = [_maps, _operations, _statements, _meaning]
     with np.errstate(all="ignore"):  # infinities and NaN are among the inputs on purpose
         return [case for maker in makers for case in maker()]

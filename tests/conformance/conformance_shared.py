@@ -13,3 +13,7 @@ def twice(x: i32) -> i32:
 
 def thrice(x: i32) -> i32:
     return twice(x) + x
+
+
+def clip(x: f32) -> f32:
+    return clamp(x, high=2.0)

@@ -94,6 +94,12 @@ def negated(x: bool) -> bool:
     return not x
 
 
+@g.map
+def fnv(x: u64) -> u64:
+    start = 14695981039346656037
+    return (start ^ x) * 1099511628211 + max(x, 0x8000000000000000)
+
+
 def make_adder(amount: int):
     @g.map(name=f"add_{amount}")
     def add(x: i32) -> i32:
@@ -105,6 +111,78 @@ def make_adder(amount: int):
 add_1 = make_adder(1)
 add_40 = make_adder(40)
 doubled, tripled = g.map(name="doubled")(shared.twice), g.map(name="tripled")(shared.thrice)
+
+
+# ---- other operations ----
+
+
+@g.map_to
+def widen(x: f32, p: Params) -> f64:
+    return f64(x) * p.inner.high
+
+
+@g.map_to(block_size=96)
+def is_even(x: i64) -> bool:
+    return x % 2 == 0
+
+
+@g.map_to
+def same_type(x: u8) -> u8:
+    return ~x
+
+
+@g.zip
+def axpy(x: f32, y: f32, p: Params) -> f32:
+    return p.scale * x + y
+
+
+@g.zip
+def blend(x: f16, y: i8, keep: bool, w: f64) -> f64:
+    return x * w + y if keep else -w
+
+
+@g.map_indexed
+def place(x: u32, i: u64) -> u32:
+    return x + u32(i * 3)
+
+
+@g.map_indexed
+def ramp(x: f32, i: u64, p: Params) -> f32:
+    return x + f32(i) * p.scale
+
+
+@g.map
+def halve(x: f32) -> f32:
+    return x * 0.5
+
+
+def to_int(x: f32) -> i32:
+    return i32(x)
+
+
+def to_float(x: i32) -> f32:
+    return f32(x)
+
+
+both = g.fused("both", scale_relu, halve)
+through_ints = g.fused("through_ints", both, to_int, no_params, to_float, block_size=64)
+renamed = g.unary("renamed", halve)
+clipped = g.unary("clipped", shared.clip)
+
+MOVES = (
+    ("f32", f32, u32),
+    ("f64", f64, i64),
+    ("bool", bool, i8),
+    ("u8", u8, u8),
+    ("bf16", bf16, i16),
+    ("i16", i16, u16),
+    ("f16", f16, i32),
+)
+MOVED = [
+    declare(f"{declare.__name__}_{name}", element, index, block_size=128)
+    for declare in (g.gather, g.scatter)
+    for name, element, index in (*MOVES, ("u64", u64, u64))
+]
 
 
 # ---- statements, one work-item per element ----

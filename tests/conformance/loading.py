@@ -7,6 +7,7 @@ import sys
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 FOLDER = Path(__file__).parent
 SOURCE = FOLDER / "kernels.py"
@@ -26,3 +27,9 @@ def root() -> ModuleType:
     finally:
         sys.path.remove(str(FOLDER))
     return module
+
+
+def spec(name: str) -> Any:
+    """The kernel of that name."""
+    module = vars(root())
+    return next(found for found in (*module.values(), *module["MOVED"]) if getattr(found, "name", None) == name and hasattr(found, "kind"))

@@ -38,6 +38,64 @@ void flip_bf16(void **arguments, const struct launch *launch, u64 begin, u64 end
     for (u64 i = begin, n = least(end, ARGUMENT(u64, 1)); i < n; i++) data[i] ^= 0x8000;
 }
 
+/* ---- the other operations ---- */
+
+void widen(void **arguments, const struct launch *launch, u64 begin, u64 end) {
+    float *in = ARGUMENT(float *, 0), scale = ARGUMENT(float, 3);
+    double *out = ARGUMENT(double *, 1);
+    (void)launch;
+    for (u64 i = begin, n = least(end, ARGUMENT(u64, 2)); i < n; i++) out[i] = (double)in[i] * scale;
+}
+
+void add(void **arguments, const struct launch *launch, u64 begin, u64 end) {
+    float *a = ARGUMENT(float *, 0), *b = ARGUMENT(float *, 1), *out = ARGUMENT(float *, 2);
+    (void)launch;
+    for (u64 i = begin, n = least(end, ARGUMENT(u64, 3)); i < n; i++) out[i] = a[i] + b[i];
+}
+
+void add_three(void **arguments, const struct launch *launch, u64 begin, u64 end) {
+    int *a = ARGUMENT(int *, 0), *out = ARGUMENT(int *, 3);
+    short *b = ARGUMENT(short *, 1);
+    signed char *c = ARGUMENT(signed char *, 2);
+    (void)launch;
+    for (u64 i = begin, n = least(end, ARGUMENT(u64, 4)); i < n; i++) out[i] = a[i] + b[i] + c[i];
+}
+
+void count_up(void **arguments, const struct launch *launch, u64 begin, u64 end) {
+    u64 *data = ARGUMENT(u64 *, 0);
+    (void)launch;
+    for (u64 i = begin, n = least(end, ARGUMENT(u64, 1)); i < n; i++) data[i] += i;
+}
+
+void relu_twice(void **arguments, const struct launch *launch, u64 begin, u64 end) {
+    float *data = ARGUMENT(float *, 0), scale = ARGUMENT(float, 2);
+    (void)launch;
+    for (u64 i = begin, n = least(end, ARGUMENT(u64, 1)); i < n; i++) {
+        for (int part = 0; part < 2; part++) {
+            float y = data[i] * scale;
+            data[i] = y > 0 ? y : 0;
+        }
+    }
+}
+
+void pick(void **arguments, const struct launch *launch, u64 begin, u64 end) {
+    double *src = ARGUMENT(double *, 0), *out = ARGUMENT(double *, 2);
+    int *idx = ARGUMENT(int *, 1);
+    u64 bound = ARGUMENT(u64, 4);
+    (void)launch;
+    for (u64 i = begin, n = least(end, ARGUMENT(u64, 3)); i < n; i++)
+        if (idx[i] >= 0 && (u64)idx[i] < bound) out[i] = src[idx[i]];
+}
+
+void put(void **arguments, const struct launch *launch, u64 begin, u64 end) {
+    double *src = ARGUMENT(double *, 0), *out = ARGUMENT(double *, 2);
+    unsigned char *idx = ARGUMENT(unsigned char *, 1);
+    u64 bound = ARGUMENT(u64, 4);
+    (void)launch;
+    for (u64 i = begin, n = least(end, ARGUMENT(u64, 3)); i < n; i++)
+        if (idx[i] < bound) out[idx[i]] = src[i];
+}
+
 /* ---- raw: blocks [begin, end) in linear order ---- */
 
 void raw_add(void **arguments, const struct launch *launch, u64 begin, u64 end) {

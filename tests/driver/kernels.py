@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gompute.lang.names import bf16, f16, f32, f64, fixed, i8, i16, i32, i64, ptr, u8, u16, u32, u64
-from gompute.lang.operations import kernel, map
+from gompute.lang.operations import fused, gather, kernel, map, map_indexed, map_to, scatter, zip
 from gompute.lang.params import params
 from gompute.lang.spec import KernelSpec
 
@@ -47,6 +47,31 @@ def flip_bf16(x: bf16) -> bf16:
     return -x
 
 
+@map_to
+def widen(x: f32, p: Params) -> f64:
+    return f64(x) * p.scale
+
+
+@zip
+def add(a: f32, b: f32) -> f32:
+    return a + b
+
+
+@zip(block_size=64)
+def add_three(a: i32, b: i16, c: i8) -> i32:
+    return a + b + c
+
+
+@map_indexed
+def count_up(x: u64, i: u64) -> u64:
+    return x + i
+
+
+relu_twice = fused("relu_twice", scale_relu, scale_relu)
+pick = gather("pick", f64, i32)
+put = scatter("put", f64, u8)
+
+
 @kernel(block_size=256)
 def raw_add(data: ptr[f32], n: u64):
     data[0] += 1.0
@@ -82,4 +107,6 @@ def params_to(out: ptr[u8], p: Mixed):
     out[0] = 0
 
 
-SPECS: tuple[KernelSpec, ...] = (scale_relu, weigh, negate, flip_bf16, raw_add, where, every_type, params_to)
+MAPS = (scale_relu, weigh, negate, flip_bf16)
+OTHERS = (widen, add, add_three, count_up, relu_twice, pick, put)
+SPECS: tuple[KernelSpec, ...] = (*MAPS, *OTHERS, raw_add, where, every_type, params_to)

@@ -268,6 +268,94 @@ DECLARATIONS: list[tuple[str, str, str]] = [
         "write a loop",
     ),
     (
+        "@g.map_to\ndef f(x: f32) -> None:\n    return",
+        "the function of a map_to returns the output's element; this one returns nothing",
+        "write -> f32",
+    ),
+    (
+        "@g.map_to\ndef f(x: f32, n: i32) -> f64:\n    return 1.0",
+        "the function of a map_to takes an element and, if needed, params; this one takes (f32, i32)",
+        "write def f(x: f32) -> f64, or with a params struct: (x: f32, p: Params) -> f64",
+    ),
+    (
+        "@g.zip\ndef f(x: f32) -> f32:\n    return x",
+        "the function of a zip takes two or more elements and, if needed, params; this one takes (f32)",
+        "write def f(x: f32, y: f32) -> f32, or with a params struct: (x: f32, y: f32, p: Params) -> f32",
+    ),
+    (
+        f"@g.zip\ndef f({', '.join(f'x{i}: f32' for i in range(27))}) -> f32:\n    return x0",
+        "a zip takes at most 26 arrays; this one takes 27",
+        "split it into two kernels",
+    ),
+    (
+        "@g.zip\ndef f(x: ptr[f32], y: f32) -> f32:\n    return y",
+        "the function of a zip takes two or more elements and, if needed, params; this one takes (ptr[f32], f32)",
+        "write def f(x: f32, y: f32) -> f32, or with a params struct: (x: f32, y: f32, p: Params) -> f32",
+    ),
+    (
+        "@g.zip\ndef f(x: u64, y: u64) -> u64:\n    return g.global_id(0)",
+        "the function of a zip sees one element, and no coordinates such as g.global_id",
+        "write a raw kernel, @g.kernel, to work with coordinates",
+    ),
+    (
+        "@g.map_indexed\ndef f(x: f32, i: i32) -> f32:\n    return x",
+        "the function of a map_indexed takes an element, its index (u64) and, if needed, params; this one takes (f32, i32)",
+        "write def f(x: f32, i: u64) -> f32, or with a params struct: (x: f32, i: u64, p: Params) -> f32",
+    ),
+    (
+        "@g.map_indexed\ndef f(x: f32, i: u64) -> u64:\n    return i",
+        "the function of a map_indexed returns its element's type f32; this one returns u64",
+        "write -> f32",
+    ),
+    ('f = g.fused("f")', "a fused kernel without parts has no effect", 'write g.fused("both", scale, square)'),
+    (
+        'def a(x: f32, y: f32) -> f32:\n    return x\n\nf = g.fused("f", a)',
+        "a part takes an element and, if needed, params, and returns an element; 'a' takes (f32, f32) and returns f32",
+        "write def a(x: f32) -> f32, or with a params struct: (x: f32, p: Params) -> f32",
+    ),
+    (
+        'def a(x: f32) -> i32:\n    return i32(x)\n\ndef b(x: f32) -> f32:\n    return x\n\nf = g.fused("f", a, b)',
+        "'a' gives i32, and 'b' after it takes f32",
+        "put a part between them that returns f32(x)",
+    ),
+    (
+        'def a(x: f32) -> f64:\n    return f64(x)\n\nf = g.fused("f", a)',
+        "a fused kernel works in place: it starts with f32, and its last part 'a' gives f64",
+        "add a part that returns f32(x)",
+    ),
+    (
+        (
+            "@g.params\nclass P:\n    w: f32\n\n@g.params\nclass Q:\n    w: f32\n\n"
+            "def a(x: f32, p: P) -> f32:\n    return x * p.w\n\ndef b(x: f32, p: Q) -> f32:\n    return x + p.w\n\n"
+            'f = g.fused("f", a, b)'
+        ),
+        "the parts of a fused kernel share one params type; 'a' takes P, and 'b' Q",
+        "give them one @g.params class with the fields of both",
+    ),
+    (
+        'def at(x: u64) -> u64:\n    return g.global_id(0)\n\nf = g.fused("f", at)',
+        "the function of a fused sees one element, and no coordinates such as g.global_id",
+        "write a raw kernel, @g.kernel, to work with coordinates",
+    ),
+    ('pick = g.gather("pick", f32, f64)', "the index of a gather is an integer, and this is f64", 'write g.gather("pick", f32, u32)'),
+    ('put = g.scatter("put", u8, bool)', "the index of a scatter is an integer, and this is bool", 'write g.scatter("put", u8, u32)'),
+    (
+        'pick = g.gather("a b", f32, u32)',
+        "'a b' is no kernel name",
+        'write a C identifier such as name="scale_relu"',
+    ),
+    ('put = g.scatter("put", f32, u32, block_size=(8, 8))', "block_size=(8, 8) must be an int from 1", "write block_size=256"),
+    (
+        'pick = g.gather("pick", f32, u32)\n\n@g.map\ndef f(x: f32) -> f32:\n    return pick(x)',
+        "'pick' is a gather kernel, which has no function of its own",
+        "index the array: data[i]",
+    ),
+    (
+        'def a(x: f32) -> f32:\n    return x\n\nboth = g.fused("both", a, a)\n\n@g.map\ndef f(x: f32) -> f32:\n    return both(x)',
+        "'both' is a fused kernel, which has no function of its own",
+        "call its parts one after the other",
+    ),
+    (
         "@g.params\nclass P:\n    a: list[f32]\n\n@g.map\ndef f(x: f32, p: P) -> f32:\n    return x",
         "P.a: a container (list[f32]) has no fixed size",
         "write fixed[f32, N]",
@@ -331,7 +419,53 @@ def test_a_use_of_a_faulty_result_is_no_second_fault(tmp_path: Path) -> None:
     assert text.count("root.py:") == 1
 
 
+def test_all_operands_of_an_expression_are_checked(tmp_path: Path) -> None:
+    text = faults(
+        tmp_path, "@g.map\ndef f(x: f32) -> f32:\n    y = one + two\n    return three(x) + max(four, five) + (six if x > seven else 8)\n"
+    )
+    assert [word for word in "one two three four five seven".split() if f"the name '{word}' is not known" not in text] == []
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import math",
+        "class A:\n        pass",
+        "def A() -> f32:\n        return 1.0",
+        "if (A := x) > 3:\n        pass",
+        "with x as A:\n        pass",
+    ],
+)
+def test_a_name_that_a_refused_statement_would_bind_is_no_second_fault(tmp_path: Path, statement: str) -> None:
+    name = "math" if "math" in statement else "A"
+    text = faults(tmp_path, f"@g.map\ndef f(x: f32) -> f32:\n    {statement}\n    return {name} + x\n")
+    assert text.count("root.py:") == 1, text
+
+
+def test_a_very_long_line_is_not_shown(tmp_path: Path) -> None:
+    text = faults(tmp_path, f"@g.map\ndef f(x: f32) -> f32:\n    return {' + '.join(['x'] * 300)} + missing\n")
+    assert len(text) < 200
+    assert "the name 'missing' is not known here" in text
+
+
 def test_faults_in_a_function_of_another_module_name_that_file(tmp_path: Path) -> None:
     (tmp_path / "shared.py").write_text("from gompute import f32\n\ndef bad(x: f32) -> f32:\n    return x ** x\n")
     text = faults(tmp_path, "import shared\n\n@g.map\ndef f(x: f32) -> f32:\n    return shared.bad(x)\n")
     assert text.startswith("shared.py:4:12: ")
+
+
+def test_a_fault_of_a_declaration_by_call_shows_the_call(tmp_path: Path) -> None:
+    text = faults(tmp_path, 'pick = g.gather(\n    "pick", f32, f32\n)\nput = [g.scatter("put", f32, bool) for _ in range(1)]\n')
+    assert text == (
+        f"root.py:{HEAD_LINES + 1}:8: the index of a gather is an integer, and this is f32\n"
+        "    pick = g.gather(\n"
+        "           ^~~~~~~~~\n"
+        '  write g.gather("pick", f32, u32)\n'
+        "\n"
+        f"root.py:{HEAD_LINES + 4}:8: the index of a scatter is an integer, and this is bool\n"
+        '    put = [g.scatter("put", f32, bool) for _ in range(1)]\n'
+        "           ^~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
+        '  write g.scatter("put", f32, u32)\n'
+        "\n"
+        "2 faults in root.py"
+    )

@@ -163,5 +163,5 @@ def test_annotations_may_be_text(tmp_path: Path) -> None:
     body = "@g.params\nclass P:\n    a: f32\n\n@g.map\ndef f(x: f32, p: P) -> f32:\n    return x * p.a\n"
     (tmp_path / "root.py").write_text(head + body)
     assert [kernel.signature for kernel in compiled(tmp_path / "root.py").kernels] == [
-        "map(f32, P{a: f32 @0; size 4, align 4}) block=256,1,1"
+        "map(data: ptr[f32], len: u64, params: P{a: f32 @0; size 4, align 4}) block=256,1,1"
     ]

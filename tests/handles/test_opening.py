@@ -14,7 +14,7 @@ import gompute.in_process
 from gompute.artifacts import kernel_set as artifacts
 from gompute.artifacts.describe import entry_of
 from gompute.artifacts.entry import KernelEntry
-from gompute.errors import ArtifactError, BackendUnavailable, InternalError, KernelNotFound, ModuleLoadFailed, NoDevice
+from gompute.errors import ArtifactError, BackendUnavailable, KernelNotFound, ModuleLoadFailed, NoDevice
 from gompute.handles.by_name import kernel_by_name
 from gompute.handles.kernel import Kernel
 from gompute.handles.kernel_set import KernelSet, load
@@ -197,17 +197,17 @@ def raw_swapped(x: ptr[i32], m: u64, n: u32):
 
 
 STALE: dict[str, tuple[KernelSpec, KernelSpec, str]] = {
-    "type": (of_f32, of_f64, "the source has f64, the artifact has f32"),
-    "block": (of_f32_in_small_blocks, of_f32, "the source has block=256, the artifact has block=128"),
+    "type": (of_f32, of_f64, "argument 0 is data: ptr[f64] in the source, and data: ptr[f32] in the artifact"),
+    "block": (of_f32_in_small_blocks, of_f32, "block_size is 256,1,1 in the source, and 128,1,1 in the artifact"),
     "params": (
         with_params,
         with_other_params,
-        "the source has scale: f64 @0 size 8 align 8, the artifact has scale: f32 @0 size 4 align 4",
+        "params field scale is f64 at byte 0 in the source, and f32 at byte 0 in the artifact",
     ),
-    "field": (with_params, with_more_params, "the source has offset: f32 @4 size 8, the artifact has size 4"),
-    "no params": (with_params, of_f32, "the source has nothing there, the artifact has Tone { scale: f32 @0 size 4 align 4 }"),
-    "operation": (of_f32, raw, "the source has kernel ( x: ptr[i32] n: u64 m: u32 ) block<=256, the artifact has map ( f32 ) block=256"),
-    "names": (raw, raw_swapped, "the source has m: u64 n: u32, the artifact has n: u64 m: u32"),
+    "field": (with_params, with_more_params, "params field offset is f32 at byte 4 in the source, and none in the artifact"),
+    "no params": (with_params, of_f32, "argument 2 is none in the source, and params: Tone in the artifact"),
+    "operation": (of_f32, raw, "the operation is kernel in the source, and map in the artifact"),
+    "names": (raw, raw_swapped, "argument 1 is m: u64 in the source, and n: u64 in the artifact"),
 }
 
 
@@ -325,9 +325,11 @@ def test_without_a_compiler_the_error_says_why_and_what_to_install(
         Kernel(negate, "cpu", kernels=path)
 
 
-def test_an_operation_without_a_handle_is_our_own_mistake(kernel_set: KernelSet, monkeypatch: pytest.MonkeyPatch) -> None:
-    entry = dataclasses.replace(entry_of(negate), kind="reduce")
+@pytest.mark.parametrize("kind", ["telepathy", "map_to", "gather"])
+def test_an_artifact_of_an_operation_that_is_not_known(kernel_set: KernelSet, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    entry = dataclasses.replace(entry_of(negate), kind=kind)
     monkeypatch.setattr(gompute.in_process, "compile_for_cpu", lambda spec: (next(kernel_set.path.glob("*.so")).read_bytes(), entry))
     monkeypatch.delenv("GOMPUTE_KERNELS", raising=False)
-    with pytest.raises(InternalError, match="kernel 'negate': the operation 'reduce' has no handle"):
+    message = f"kernel 'negate': this version of gompute has no operation {kind!r} with the arguments (data, len)"
+    with pytest.raises(ModuleLoadFailed, match=re.escape(message)):
         Kernel(negate, "cpu")

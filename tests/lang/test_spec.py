@@ -10,7 +10,7 @@ import pytest
 
 import gompute as g
 from gompute.artifacts.describe import entry_of
-from gompute.lang import abi
+from gompute.lang.operation import OPERATIONS
 
 
 @g.params
@@ -43,9 +43,7 @@ def test_the_entry_of_a_map_has_the_launch_arguments_of_the_operation() -> None:
         ("len", "scalar", "u64", 8, 8),
         ("params", "params", "Params", 4, 4),
     ]
-    assert entry.signature == "map(f32, Params{scale: f32 @0; size 4, align 4}) block=128,1,1"
-    assert entry.fingerprint == abi.fingerprint(entry.signature)
-    assert len(entry.fingerprint) == 16
+    assert entry.signature == "map(data: ptr[f32], len: u64, params: Params{scale: f32 @0; size 4, align 4}) block=128,1,1"
 
 
 def test_the_entry_of_a_raw_kernel_has_its_own_arguments() -> None:
@@ -138,6 +136,125 @@ def test_decorating_something_else_says_what_to_write() -> None:
         g.map(3)  # type: ignore[call-overload]
     with pytest.raises(g.CompileError, match="@params decorates a class"):
         g.params(3)  # type: ignore[type-var]
+
+
+# ---- operations ----
+
+
+@g.map_to
+def widen(x: g.f32, p: Params) -> g.f64:
+    return g.f64(x) * p.scale
+
+
+@g.zip(name="mix")
+def three(a: g.f32, b: g.i8, c: bool, p: Params) -> g.f32:
+    return a + b * p.scale if c else a
+
+
+@g.map_indexed
+def ramp(x: g.i32, i: g.u64) -> g.i32:
+    return x + g.i32(i)
+
+
+def square(x: g.f32) -> g.f32:
+    return x * x
+
+
+both = g.fused("both", named, square, block_size=64)
+again = g.fused("again", both, square)
+renamed = g.unary("renamed", square)
+pick = g.gather("pick", g.f32, g.i16)
+put = g.scatter("put", bool, g.u64, block_size=32)
+
+PARAMS = "Params{scale: f32 @0; size 4, align 4}"
+
+
+@pytest.mark.parametrize(
+    ("spec", "arguments", "head"),
+    [
+        (widen, f"in: ptr[f32], out: ptr[f64], len: u64, params: {PARAMS}", "map_to 256"),
+        (three, f"a: ptr[f32], b: ptr[i8], c: ptr[bool], out: ptr[f32], len: u64, params: {PARAMS}", "zip 256"),
+        (ramp, "data: ptr[i32], len: u64", "map_indexed 256"),
+        (both, f"data: ptr[f32], len: u64, params: {PARAMS}", "fused 64"),
+        (again, f"data: ptr[f32], len: u64, params: {PARAMS}", "fused 256"),
+        (renamed, "data: ptr[f32], len: u64", "map 256"),
+        (pick, "src: ptr[f32], idx: ptr[i16], out: ptr[f32], count: u64, bound: u64", "gather 256"),
+        (put, "src: ptr[bool], idx: ptr[u64], out: ptr[bool], count: u64, bound: u64", "scatter 32"),
+    ],
+)
+def test_the_entry_of_each_operation(spec: Any, arguments: str, head: str) -> None:
+    entry = entry_of(spec)
+    kind, block = head.split()
+    assert entry.signature == f"{kind}({arguments}) block={block},1,1"
+    assert (entry.kind, entry.name) == (kind, spec.name)
+
+
+def test_every_operation_is_public() -> None:
+    names = set(OPERATIONS) | {"unary"}
+    assert names <= set(g.__all__)
+
+
+def test_host_calls_of_each_operation() -> None:
+    p = Params(0.1)
+    assert widen(3.0, p) == 3.0 * 0.10000000149011612
+    assert three(1.0, 3, True, p) == 1.2999999523162842
+    assert three(1.0, c=False, b=3, p=p) == 1.0
+    assert ramp(5, 7) == 12
+    assert both(3.0, p) == 0.09000000357627869
+    assert again(2.0, Params(1.0)) == 16.0
+    assert renamed(3.0) == 9.0
+
+
+def test_an_operation_without_a_function_has_no_host_call() -> None:
+    for spec in (pick, put):
+        message = f"'{spec.name}' is a {spec.kind}, which has no function to call; run it through gompute.Kernel"
+        with pytest.raises(g.Unsupported) as caught:
+            spec([1.0], 0, [0.0])
+        assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("declare", "message"),
+    [
+        (lambda: g.map_to(3), "@map_to decorates a function, not 3; write @map_to above a 'def' with annotated arguments"),  # type: ignore[call-overload]
+        (lambda: g.zip(3), "@zip decorates a function, not 3; write @zip above a 'def' with annotated arguments"),  # type: ignore[call-overload]
+        (lambda: g.map_indexed(3), "@map_indexed decorates a function, not 3; write @map_indexed above a 'def' with annotated arguments"),  # type: ignore[call-overload]
+        (
+            lambda: g.fused("f", len),
+            "g.fused takes functions and kernels of one element, not <built-in function len>; write a 'def' and pass its name",
+        ),
+        (
+            lambda: g.fused("f", square, raw),
+            "g.fused: 'raw' is a raw kernel, which has no function of one element; pass a function f(x, p)",
+        ),
+        (lambda: g.fused("f", pick), "g.fused: 'pick' is a gather, which has no function of one element; pass a function f(x, p)"),
+        (lambda: g.unary("f", put), "g.unary: 'put' is a scatter, which has no function of one element; pass a function f(x, p)"),
+        (lambda: g.unary("f", both), "g.unary: 'both' is fused of 2 functions; write g.fused"),
+        (
+            lambda: g.gather("f", float, g.u32),
+            "g.gather: the type of an element is a scalar type, not <class 'float'>; write g.gather(\"gather\", f32, u32)",
+        ),
+        (
+            lambda: g.scatter("f", g.f32, "u32"),
+            "g.scatter: the type of an index is a scalar type, not 'u32'; write g.scatter(\"scatter\", f32, u32)",
+        ),
+    ],
+)
+def test_a_declaration_that_is_refused_at_once(declare: Any, message: str) -> None:
+    with pytest.raises(g.CompileError) as caught:
+        declare()
+    assert str(caught.value) == message
+
+
+def test_a_wrong_declaration_is_told_on_the_host_too() -> None:
+    @g.zip
+    def lonely(x: g.f32) -> g.f32:
+        return x
+
+    with pytest.raises(g.CompileError, match="kernel 'lonely': the function of a zip takes two or more elements and, if needed, params; "):
+        entry_of(lonely)  # type: ignore[arg-type]
+    with pytest.raises(g.CompileError, match="kernel 'pick': the index of a gather is an integer, and this is f32; write "):
+        entry_of(g.gather("pick", g.f32, g.f32))
 
 
 def test_a_kernel_module_loads_neither_compiler_nor_driver_nor_numpy() -> None:

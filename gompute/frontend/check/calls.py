@@ -56,7 +56,10 @@ def call(context: Context, node: ast.Call, choose: Choose) -> Operand | typed.Ca
             raise KernelFault(
                 node, f"'{target.name}' is a raw kernel; a kernel cannot launch another", "move the shared part into a function"
             )
-        target = target.function
+        if len(target.functions) != 1:
+            fix = "index the array: data[i]" if not target.functions else "call its parts one after the other"
+            raise KernelFault(node, f"'{target.name}' is a {target.kind} kernel, which has no function of its own", fix)
+        (target,) = target.functions
     if isinstance(target, FunctionType):
         return call_function(context, node, target)
     _refuse(node, target)
@@ -97,7 +100,7 @@ def _positional(context: Context, node: ast.Call, name: str, count: int, at_leas
     if len(node.args) != count and not (at_least and len(node.args) > count):
         few = f"{'at least ' if at_least else ''}{count} argument{'s' if count != 1 else ''}"
         raise KernelFault(node, f"'{name}' takes {few}, and {len(node.args)} are given", "check the call")
-    return [context.expression(argument) for argument in node.args]
+    return context.expressions(*node.args)
 
 
 def _scalar_cast(context: Context, node: ast.Call, kind: ScalarType) -> Value:
@@ -277,11 +280,9 @@ def _bind(context: Context, node: ast.Call, function: FunctionType) -> list[tupl
         bound = signature.bind(*positional, **keywords)
     except TypeError as error:
         raise KernelFault(node, f"'{function.__name__}': {error}", f"its arguments are {signature}") from None
-    out: list[tuple[Operand, ast.AST]] = []
-    for name, parameter in signature.parameters.items():
-        if name in bound.arguments:
-            argument = bound.arguments[name]
-            out.append((context.expression(argument), argument))
-        else:
-            out.append((Static(parameter.default), node))
-    return out
+    given = [name for name in signature.parameters if name in bound.arguments]
+    operands = dict(zip(given, context.expressions(*(bound.arguments[name] for name in given)), strict=True))
+    return [
+        (operands[name], bound.arguments[name]) if name in operands else (Static(parameter.default), node)
+        for name, parameter in signature.parameters.items()
+    ]

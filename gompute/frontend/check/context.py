@@ -10,6 +10,7 @@ from types import FunctionType
 from gompute.frontend import typed
 from gompute.frontend.check.convert import Kind
 from gompute.frontend.check.operands import Operand
+from gompute.frontend.faults import KernelFault, raise_together
 from gompute.frontend.source import SourceFile
 from gompute.lang.types import ScalarType
 from gompute.targets import Target
@@ -56,6 +57,18 @@ class Context(ABC):
 
     def location(self, node: ast.AST) -> typed.Location:
         return typed.Location(self.source.relative, getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
+
+    def expressions(self, *nodes: ast.expr) -> list[Operand]:
+        """Check several operands; the faults of all of them are raised together."""
+        operands: list[Operand] = []
+        found: list[KernelFault] = []
+        for node in nodes:
+            try:
+                operands.append(self.expression(node))
+            except KernelFault as fault:
+                found.append(fault)
+        raise_together(found)
+        return operands
 
     @abstractmethod
     def expression(self, node: ast.expr) -> Operand:

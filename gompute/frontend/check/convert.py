@@ -9,7 +9,7 @@ from gompute.frontend.check.operands import Operand, Static, Value, constant, de
 from gompute.frontend.faults import KernelFault
 from gompute.lang import numeric, promotion
 from gompute.lang.promotion import PromotionRefused
-from gompute.lang.types import BOOL, F64, I64, ScalarType
+from gompute.lang.types import BOOL, F64, I64, U64, ScalarType
 
 __all__ = ["Kind", "cast", "coerce", "condition", "join", "kind_of", "strong", "to_value"]
 
@@ -29,6 +29,8 @@ def to_value(operand: Operand, node: ast.AST) -> Value:
                 return constant(numeric.convert(number, kind), kind)
             held = weak_kind(number)
             if not promotion.fits(number, held):
+                if promotion.fits(number, U64):
+                    return constant(int(number), U64)  # no signed type holds it, so there is nothing left for it to take on
                 raise KernelFault(node, f"the integer {number} does not fit 64 bits", "write a smaller number, or a float")
             return Value(typed.Constant(held, numeric.convert(number, held)), weak=True)
     raise KernelFault(node, f"{describe(operand)} is no value to compute with", "use a number, a variable, or an element of an array")

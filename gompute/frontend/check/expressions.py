@@ -67,9 +67,9 @@ def _name(context: Context, node: ast.Name) -> Operand:
     name = node.id
     if name in context.places:
         return context.places[name]
+    if name in context.poisoned:
+        raise FollowingFault(node, f"'{name}' comes from a faulty line", "")
     if name in context.local_names:
-        if name in context.poisoned:
-            raise FollowingFault(node, f"'{name}' comes from a faulty line", "")
         variable = context.variables.get(name)
         if variable is None or name not in context.assigned:
             raise KernelFault(node, f"'{name}' may have no value here", f"assign '{name}' before this line on every path")
@@ -191,7 +191,7 @@ def _conditional(context: Context, node: ast.IfExp) -> Operand:
     if is_static_call(context, node.test) and isinstance(test, Static):
         return context.expression(node.body if test.object else node.orelse)
     truth = condition(test, node.test)
-    then, otherwise = context.expression(node.body), context.expression(node.orelse)
+    then, otherwise = context.expressions(node.body, node.orelse)
     return choose(truth, then, otherwise, node)
 
 
@@ -210,7 +210,7 @@ def choose(truth: typed.Expression, then: Operand, otherwise: Operand, node: ast
 
 
 def _tuple(context: Context, node: ast.Tuple) -> Operand:
-    elements = [context.expression(element) for element in node.elts]
+    elements = context.expressions(*node.elts)
     if all(isinstance(element, Static) for element in elements):
         return Static(tuple(element.object for element in elements if isinstance(element, Static)))
     raise KernelFault(node, "a tuple of values is no value", "assign its elements one by one: a, b = x, y")
@@ -231,7 +231,7 @@ _HANDLERS: dict[type[ast.expr], Callable[[Context, Any], Operand]] = {
     ast.IfExp: _conditional,
     ast.Tuple: _tuple,
     ast.Call: _call,
-    ast.BinOp: lambda context, node: arithmetic.binary(node, node.op, context.expression(node.left), context.expression(node.right)),
+    ast.BinOp: lambda context, node: arithmetic.binary(node, node.op, *context.expressions(node.left, node.right)),
     ast.UnaryOp: lambda context, node: arithmetic.unary(node, node.op, context.expression(node.operand)),
     ast.BoolOp: arithmetic.logical,
     ast.Compare: arithmetic.compare,

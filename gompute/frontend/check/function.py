@@ -18,6 +18,7 @@ from gompute.frontend.check.convert import Kind
 from gompute.frontend.check.operands import Operand, PointerPlace, StructPlace
 from gompute.frontend.check.statements import Block
 from gompute.frontend.faults import Faults, FollowingFault, KernelFault
+from gompute.frontend.recursion import deep_recursion
 from gompute.frontend.source import FunctionSyntax, SourceFile, Sources
 from gompute.lang.params import ParamsRejected
 from gompute.lang.spec import argument_type
@@ -78,8 +79,9 @@ class Functions:
         before = len(self.faults)
         self._active.append(function)
         try:
-            header = self.header(function)
-            made = None if header is None else self._check(function, header)
+            with deep_recursion():
+                header = self.header(function)
+                made = None if header is None else self._check(function, header)
         finally:
             self._active.pop()
         self._instances[function] = made if len(self.faults) == before else None
@@ -200,13 +202,36 @@ class Functions:
             block.faults.add(header.source, head_of(syntax), f"not every path returns a {header.result}", "end each path with a return")
         return (*copies, *body)
 
+    def composed(self, name: str, parts: list[typed.Function]) -> typed.Function:
+        """The function that applies `parts`, each of an element and perhaps params, one after the other, the first part first.
+
+        Args:
+            name: of the kernel that it is for.
+        """
+        first = parts[0]
+        x = typed.Slot("x", first.parameters[0].type)
+        params = [part.parameters[1].type for part in parts if len(part.parameters) == 2]
+        p = typed.Slot("p", params[0]) if params else None
+        assert isinstance(x.type, ScalarType), "the form of the parts was checked"
+        value: typed.Expression = typed.ReadLocal(x.type, x)
+        for part in parts:
+            passed = (value,) if p is None or len(part.parameters) == 1 else (value, p)
+            value = typed.Call(part.result, part, passed)
+        digest = hashlib.sha256("\0".join([name, *(part.symbol for part in parts)]).encode()).hexdigest()[:8]
+        parameters = (x,) if p is None else (x, p)
+        made = typed.Function(self._unique(f"{name}_{digest}"), parameters, value.type, first.location, body=(typed.Return(value),))
+        self.checked.append(made)
+        return made
+
     def _symbol(self, function: FunctionType, source: SourceFile) -> str:
         """A name for the module's symbol table: it says where the function comes from and which values its closure holds, and neither
         its line nor an address, so that an edit elsewhere in the file does not rename it."""
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
         held = [f"{name}={_cell_text(cell)}" for name, cell in sorted(cells.items())]
         digest = hashlib.sha256("\0".join([source.relative, function.__qualname__, *held]).encode()).hexdigest()[:8]
-        stem = f"{re.sub(r'[^A-Za-z0-9_]', '_', function.__name__)}_{digest}"
+        return self._unique(f"{re.sub(r'[^A-Za-z0-9_]', '_', function.__name__)}_{digest}")
+
+    def _unique(self, stem: str) -> str:
         symbol, count = stem, 1
         while symbol in self._symbols:  # two lambdas on one line, say: told apart by the order in which kernels reach them
             count += 1

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from types import FunctionType
 
 from gompute.frontend import typed
 from gompute.frontend.check.function import Functions, head_of
 from gompute.frontend.faults import Faults
-from gompute.frontend.source import Sources
+from gompute.frontend.source import SourceFile, Sources
+from gompute.lang.operation import Argument, Elementwise, Indirect, Raw, Signature
 from gompute.lang.spec import KernelSpec
-from gompute.lang.types import ParamsType, ScalarType
+from gompute.lang.types import LocalArrayType, PointerType
 from gompute.targets import Target
 
 __all__ = ["check_module", "check_on_host"]
@@ -23,63 +25,81 @@ def check_module(root: str, specs: Iterable[KernelSpec], sources: Sources, targe
     kernels: list[typed.Kernel] = []
     seen: set[str] = set()
     for spec in sorted(specs, key=lambda spec: spec.name):
-        source, syntax = sources.of(spec.function)
-        place = head_of(syntax)
         for problem, fix in spec.problems:
-            faults.add(source, place, problem, fix)
+            faults.add(*_place(spec, sources), problem, fix)
         if spec.name in seen:
-            faults.add(source, place, f"the root '{root}' has two kernels named '{spec.name}'", 'give one another name: name="..."')
+            what = f"the root '{root}' has two kernels named '{spec.name}'"
+            faults.add(*_place(spec, sources), what, 'give one another name: name="..."')
         seen.add(spec.name)
-        function = functions.instance(spec.function)
-        if function is not None and _form(spec, function, faults, sources):
-            kernels.append(_kernel(spec, function))
+        parts = _parts(spec, functions)
+        if parts is not None and not spec.problems:
+            kernels.append(_kernel(spec, parts, functions))
     faults.raise_if_any()
     return typed.Module(root, tuple(kernels), tuple(functions.checked))
 
 
 def check_on_host(spec: KernelSpec, sources: Sources, target: Target) -> typed.Function:
-    """Check one kernel's function for a call on the host. Raises CompileError that lists all faults."""
+    """Check the function of a kernel, or the composition of several, for a call on the host. Raises CompileError that lists all faults."""
     faults = Faults()
-    function = Functions(sources, faults, target).instance(spec.function)
-    if function is not None:
-        _form(spec, function, faults, sources)
+    functions = Functions(sources, faults, target)
+    parts = _parts(spec, functions)
     faults.raise_if_any()
-    assert function is not None, "a function without a fault was checked"
-    return function
+    assert parts, "a function without a fault was checked"
+    return _body(spec, parts, functions)
 
 
-def _form(spec: KernelSpec, function: typed.Function, faults: Faults, sources: Sources) -> bool:
-    """Whether the function has the parameters and result that the operation needs; what is wrong is recorded."""
-    source, syntax = sources.of(spec.function)
+def _place(spec: KernelSpec, sources: Sources) -> tuple[SourceFile, ast.AST]:
+    """Where to show what is wrong with a declaration."""
+    if spec.place is None:
+        source, syntax = sources.of(spec.functions[0])
+        return source, head_of(syntax)
+    marker = ast.Name(spec.name, ast.Load())
+    for field in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
+        setattr(marker, field, getattr(spec.place, field))
+    return sources.read(spec.place.file), marker
+
+
+def _parts(spec: KernelSpec, functions: Functions) -> list[typed.Function] | None:
+    """The checked functions of a kernel, in the form that its operation needs; None where something is wrong, which is recorded."""
+    sources, faults = functions.sources, functions.faults
+    checked = [functions.instance(function) for function in spec.functions]
+    made = [part for part in checked if part is not None]
+    if len(made) < len(checked):
+        return None
     before = len(faults)
-    place: ast.AST = head_of(syntax)
-    kinds = [slot.type for slot in function.parameters]
-    if spec.kind == "kernel":
-        if function.result is not None:
-            faults.add(source, place, "a raw kernel returns nothing", "write results to a ptr argument, and remove the result type")
-        if not kinds:
-            faults.add(source, place, "a raw kernel without arguments has no effect", "give it a ptr argument to write to")
-        return len(faults) == before
-    element = kinds[0] if kinds else None
-    if not isinstance(element, ScalarType) or len(kinds) > 2 or (len(kinds) == 2 and not isinstance(kinds[1], ParamsType)):
-        written = ", ".join(str(kind) for kind in kinds)
-        fix = f"write def {spec.function.__name__}(x: f32) -> f32, or with a params struct: (x: f32, p: Params) -> f32"
-        faults.add(source, place, f"the function of a map takes an element and, if needed, params; this one takes ({written})", fix)
-    elif function.uses_index:
-        fix = "write a raw kernel, @g.kernel, to work with coordinates"
-        faults.add(source, place, "the function of a map sees one element, and no coordinates such as g.global_id", fix)
-    elif function.result != element:
-        given = "nothing" if function.result is None else str(function.result)
-        faults.add(
-            source, place, f"the function of a map returns its element's type {element}; this one returns {given}", f"write -> {element}"
-        )
-    return len(faults) == before
+    fault = spec.operation.fault([_signature(*pair) for pair in zip(spec.functions, made, strict=True)])
+    if fault is not None:
+        faults.add(*_place(spec, sources), *fault)
+    elif not isinstance(spec.operation, Raw):
+        for function, part in zip(spec.functions, made, strict=True):
+            if part.uses_index:
+                source, syntax = sources.of(function)
+                what = f"the function of a {spec.kind} sees one element, and no coordinates such as g.global_id"
+                faults.add(source, head_of(syntax), what, "write a raw kernel, @g.kernel, to work with coordinates")
+    return made if len(faults) == before else None
 
 
-def _kernel(spec: KernelSpec, function: typed.Function) -> typed.Kernel:
-    if spec.kind == "kernel":
-        return typed.RawKernel(spec.name, function, spec.block_size)
-    element, *rest = (slot.type for slot in function.parameters)
-    params = rest[0] if rest else None
-    assert isinstance(element, ScalarType) and (params is None or isinstance(params, ParamsType)), "the form was checked"
-    return typed.MapKernel(spec.name, element, params, function, spec.block_size)
+def _signature(function: FunctionType, checked: typed.Function) -> Signature:
+    arguments = []
+    for slot in checked.parameters:
+        assert not isinstance(slot.type, LocalArrayType), "no parameter is a local array"
+        arguments.append(Argument(slot.name, slot.type))
+    return Signature(function.__name__, tuple(arguments), checked.result)
+
+
+def _kernel(spec: KernelSpec, parts: list[typed.Function], functions: Functions) -> typed.Kernel:
+    operation = spec.operation
+    if isinstance(operation, Raw):
+        return typed.RawKernel(spec.name, parts[0], spec.block_size)
+    if isinstance(operation, Indirect):
+        element, index = spec.types
+        return typed.IndirectKernel(spec.name, element, index, operation.bounded == "out", spec.block_size)
+    interface = operation.interface([_signature(*pair) for pair in zip(spec.functions, parts, strict=True)], ())
+    pointers = [(argument.name, argument.type) for argument in operation.launch(interface)]
+    arrays = tuple(typed.Array(name, kind.element) for name, kind in pointers if isinstance(kind, PointerType))
+    indexed = isinstance(operation, Elementwise) and operation.indexed
+    return typed.ElementwiseKernel(spec.name, arrays, len(arrays) == 1, indexed, _body(spec, parts, functions), spec.block_size)
+
+
+def _body(spec: KernelSpec, parts: list[typed.Function], functions: Functions) -> typed.Function:
+    return parts[0] if len(parts) == 1 else functions.composed(spec.name, parts)

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 from gompute.frontend import typed
 from gompute.frontend.check import calls
-from gompute.frontend.check.assignments import Assignments, assigned_names
+from gompute.frontend.check.assignments import Assignments
 from gompute.frontend.check.context import Variable
 from gompute.frontend.check.convert import Kind, coerce, condition, join, kind_of
 from gompute.frontend.check.expressions import choose, is_static_call
 from gompute.frontend.check.operands import Operand, Static, Value, describe
-from gompute.frontend.faults import FollowingFault, KernelFault
+from gompute.frontend.faults import KernelFault
 from gompute.lang.types import BOOL, I64, ScalarType
 
 __all__ = ["Block"]
@@ -37,6 +37,19 @@ _REFUSED: dict[type[ast.stmt], tuple[str, str]] = {
 }
 
 
+def _bound_names(node: ast.AST) -> set[str]:
+    """Every name that a piece of syntax would bind in Python, whether or not kernels may bind it so."""
+    names: set[str] = set()
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+            names.add(part.id)
+        elif isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            names.add(part.name)
+        elif isinstance(part, ast.alias):
+            names.add((part.asname or part.name).partition(".")[0])
+    return names
+
+
 class Block(Assignments):
     """Checks the statements of one function body in one pass.
 
@@ -53,7 +66,7 @@ class Block(Assignments):
                 made = self._statement(statement)
             except KernelFault as fault:
                 self._record(fault)
-                self._poison(assigned_names([statement]))
+                self._poison(_bound_names(statement))
                 continue
             except RecursionError:
                 self.faults.add(self.context.source, statement, "this is nested too deeply", "split it into several statements")
@@ -63,8 +76,8 @@ class Block(Assignments):
         return tuple(out), self._live
 
     def _record(self, fault: KernelFault) -> None:
-        if not isinstance(fault, FollowingFault):
-            self.faults.add(self.context.source, fault.node, fault.what, fault.fix)
+        for each in fault.all():
+            self.faults.add(self.context.source, each.node, each.what, each.fix)
 
     def _poison(self, names: Iterable[str]) -> None:
         """One mistake is one fault: what a faulty statement would have assigned counts as assigned, and reading it is no new mistake."""
@@ -78,6 +91,7 @@ class Block(Assignments):
             return operand, condition(operand, node)
         except KernelFault as fault:
             self._record(fault)
+            self._poison(_bound_names(node))
             return Value(typed.Constant(BOOL, False)), typed.Constant(BOOL, False)
 
     def _statement(self, node: ast.stmt) -> list[typed.Statement]:
@@ -134,7 +148,7 @@ class Block(Assignments):
             slot, start, stop, step = self._range(node)
         except KernelFault as fault:
             self._record(fault)
-            self._poison(assigned_names([ast.copy_location(ast.Assign([node.target], node.iter), node)]))
+            self._poison(_bound_names(node.target) | _bound_names(node.iter))
             self._loop(node.body, may_skip=True)
             return []
         body = self._loop(node.body, may_skip=True)

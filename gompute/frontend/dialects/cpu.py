@@ -1,8 +1,8 @@
 """CPUs: entry points that loop over elements, or over blocks and their work-items.
 
 Every kernel is ``void NAME(void **args, const struct launch *launch, uint64_t begin, uint64_t end)``. ``args[i]`` is the address of the
-bytes of argument i; a pointer argument's bytes are the pointer. A map handles elements begin to min(end, len), a raw kernel the blocks of
-those numbers, counted x fastest; ``struct launch { uint64_t grid[3], block[3], shared; }`` is read by raw kernels only.
+bytes of argument i; a pointer argument's bytes are the pointer. An operation's kernel handles elements begin to min(end, len), a raw one
+the blocks of those numbers, counted x fastest; ``struct launch { uint64_t grid[3], block[3], shared; }`` is read by raw kernels only.
 
 A function that reads coordinates gets the address of twelve i64: block_id, local_id, block_dim and grid_dim in x, y, z.
 """
@@ -12,8 +12,9 @@ from __future__ import annotations
 from gompute.errors import InternalError
 from gompute.frontend import typed
 from gompute.frontend.dialects.dialect import CONTEXT_ARGUMENT, FUNCTION_ATTRIBUTES
+from gompute.frontend.dialects.element import emit_element, memory_attributes
 from gompute.frontend.irtext.text import FunctionText, ModuleText, safe_name
-from gompute.frontend.irtext.values import element_address, load, store, value_type
+from gompute.frontend.irtext.values import load, value_type
 from gompute.lang.types import ParamsType, PointerType, ScalarType
 
 _DATA_LAYOUTS = {
@@ -23,6 +24,11 @@ _DATA_LAYOUTS = {
 _CONTEXT = {"block_id": 0, "local_id": 3, "block_dim": 6, "grid_dim": 9}
 _CONTEXT_LENGTH = 12
 _INVARIANT = ", !invariant.load !{}"
+# An elementwise kernel's output may be one of its inputs, which no attribute of a pointer says: what is known is that no iteration reads
+# what another writes.
+_ACCESS = ", !llvm.access.group !0"
+_INDEPENDENT = ", !llvm.loop !1"
+_LOOP_METADATA = '!0 = distinct !{}\n!1 = distinct !{!1, !2}\n!2 = !{!"llvm.loop.parallel_accesses", !0}'
 
 
 class CpuDialect:
@@ -39,7 +45,7 @@ class CpuDialect:
     alloca_suffix = ""
     table_pointer = "ptr"
     table_space = ""
-    module_metadata = ""
+    module_metadata = _LOOP_METADATA
     passes_context = True
 
     def __init__(self, triple: str) -> None:
@@ -56,32 +62,30 @@ class CpuDialect:
         address = text.value(f"getelementptr inbounds i64, {CONTEXT_ARGUMENT}, i64 {_CONTEXT[name] + dim}")
         return text.value(f"load i64, ptr {address}, align 8")
 
-    def map_kernel(self, module: ModuleText, kernel: typed.MapKernel) -> None:
-        """A loop that the vectoriser takes."""
-        if kernel.function.uses_index:
-            raise InternalError(f"the function of map kernel {kernel.name!r} reads a coordinate")
-        element = kernel.element
+    def generated_kernel(self, module: ModuleText, kernel: typed.GeneratedKernel) -> None:
+        """A loop over elements; the vectoriser takes that of an elementwise kernel."""
         text = FunctionText(module)
-        data = text.value(f"load ptr, ptr {_argument(text, 0)}, align 8{_INVARIANT}")
-        length = text.value(f"load i64, ptr {_argument(text, 1)}, align 8{_INVARIANT}")
-        given = [("ptr noalias", "%data", data)]
+        given = []
+        for position, array in enumerate(kernel.arrays):
+            base = text.value(f"load ptr, ptr {_argument(text, position)}, align 8{_INVARIANT}")
+            given.append((f"ptr{memory_attributes(kernel, array)}", f"%{array.name}", base))
+        for position, count in enumerate(kernel.counts, len(kernel.arrays)):
+            given.append(("i64", f"%{count}", text.value(f"load i64, ptr {_argument(text, position)}, align 8{_INVARIANT}")))
+        work = given[len(kernel.arrays)][2]
         if kernel.params is not None:
-            given.append((_params_parameter(kernel.params), "%params", _argument(text, 2, kernel.params)))
+            given.append((_params_parameter(kernel.params), "%params", _argument(text, len(given), kernel.params)))
         loop = module.unique_symbol(f"{kernel.name}_elements")
-        _end_entry(text, kernel.name, loop, given, length)
+        _end_entry(text, kernel.name, loop, given, work)
 
+        independent = isinstance(kernel, typed.ElementwiseKernel)
         text = FunctionText(module)
         text.branch_if(text.value("icmp ult i64 %begin, %stop"), "element", "done")
         text.start("element")
-        index = text.value("phi i64 [ %begin, %entry ], [ %next, %element ]")
-        address = element_address(text, element, "ptr", "%data", index)
-        passed = f"{value_type(element)} {load(text, element, 'ptr', address)}"
-        if kernel.params is not None:
-            passed += ", ptr %params"
-        result = text.value(f"call {value_type(element)} @{kernel.function.symbol}({passed})")
-        store(text, element, result, "ptr", address)
+        index = text.value("phi i64 [ %begin, %entry ], [ %next, %advance ]")
+        emit_element(text, kernel, index, "ptr", "ptr", _ACCESS if independent else "")
+        text.start("advance")
         text.effect(f"%next = add nuw i64 {index}, 1")
-        text.branch_if(text.value("icmp ult i64 %next, %stop"), "element", "done")
+        text.branch_if(text.value("icmp ult i64 %next, %stop"), "element", "done", _INDEPENDENT if independent else "")
         text.start("done")
         text.ret("void")
         _add_loop(text, loop, given)

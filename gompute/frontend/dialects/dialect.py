@@ -58,8 +58,8 @@ class Dialect(Protocol):
         """A coordinate as an i64."""
         ...
 
-    def map_kernel(self, module: ModuleText, kernel: typed.MapKernel) -> None:
-        """Add the entry point of a map kernel."""
+    def generated_kernel(self, module: ModuleText, kernel: typed.GeneratedKernel) -> None:
+        """Add the entry point of an operation's kernel."""
         ...
 
     def raw_kernel(self, module: ModuleText, kernel: typed.RawKernel) -> None:

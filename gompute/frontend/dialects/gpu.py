@@ -1,4 +1,4 @@
-"""Entry points of GPU kernels: one work-item an element for a map, one call of the author's function a work-item for a raw kernel."""
+"""Entry points of GPU kernels: a work-item does one element of an operation, or one call of the author's function of a raw kernel."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from abc import ABC, abstractmethod
 
 from gompute.frontend import typed
 from gompute.frontend.dialects.dialect import FUNCTION_ATTRIBUTES
+from gompute.frontend.dialects.element import emit_element, memory_attributes
 from gompute.frontend.irtext.text import FunctionText, ModuleText, safe_name
-from gompute.frontend.irtext.values import element_address, load, memory_type, store, value_type
+from gompute.frontend.irtext.values import memory_type, value_type
 from gompute.lang.types import ParamsType, PointerType, ScalarType
 
 
@@ -33,22 +34,19 @@ class GpuDialect(ABC):
     def block_attributes(self, block_size: tuple[int, int, int], *, exact: bool) -> str:
         """The function attributes that state the block size: the only one allowed, or the largest."""
 
-    def map_kernel(self, module: ModuleText, kernel: typed.MapKernel) -> None:
-        """``(data, len, params)``: element i of data for work-item i, where i < len."""
-        element = kernel.element
-        arguments = [f"{self.global_pointer} noalias align {element.size} %data", "i64 %len"]
+    def generated_kernel(self, module: ModuleText, kernel: typed.GeneratedKernel) -> None:
+        """Arrays, counts and params; work-item i does what there is to do for i, where i is below the first count."""
+        arguments = [
+            f"{self.global_pointer}{memory_attributes(kernel, array)} align {array.element.size} %{array.name}" for array in kernel.arrays
+        ]
+        arguments += [f"i64 %{count}" for count in kernel.counts]
         if kernel.params is not None:
             arguments.append(f"{self.params_argument(kernel.params)} %params")
         text = FunctionText(module)
         index = self.index(text, "global_id", 0)
-        text.branch_if(text.value(f"icmp ult i64 {index}, %len"), "element", "done")
+        text.branch_if(text.value(f"icmp ult i64 {index}, %{kernel.counts[0]}"), "element", "done")
         text.start("element")
-        address = element_address(text, element, self.global_pointer, "%data", index)
-        passed = [f"{value_type(element)} {load(text, element, self.global_pointer, address)}"]
-        if kernel.params is not None:
-            passed.append(f"{self.params_pointer} %params")
-        result = text.value(f"call {value_type(element)} @{kernel.function.symbol}({', '.join(passed)})")
-        store(text, element, result, self.global_pointer, address)
+        emit_element(text, kernel, index, self.global_pointer, self.params_pointer)
         text.start("done")
         text.ret("void")
         module.add_function(text.definition(self._header(kernel.name, arguments, kernel.block_size, exact=True)))

@@ -147,9 +147,9 @@ class FunctionText:
         self._lines.append(f"  br label %{block}")
         self.open = False
 
-    def branch_if(self, condition: str, then: str, otherwise: str) -> None:
-        """End the current block with a choice by an i1."""
-        self._lines.append(f"  br i1 {condition}, label %{then}, label %{otherwise}")
+    def branch_if(self, condition: str, then: str, otherwise: str, suffix: str = "") -> None:
+        """End the current block with a choice by an i1; `suffix` is metadata to attach."""
+        self._lines.append(f"  br i1 {condition}, label %{then}, label %{otherwise}{suffix}")
         self.open = False
 
     def ret(self, value: str) -> None:

@@ -80,11 +80,11 @@ def load(text: FunctionText, scalar: ScalarType, pointer: str, address: str, suf
     return text.value(f"load {_VALUE_TYPES[scalar.name]}, {pointer} {address}, align {scalar.size}{suffix}")
 
 
-def store(text: FunctionText, scalar: ScalarType, value: str, pointer: str, address: str) -> None:
-    """Write a scalar; a bool becomes 0 or 1."""
+def store(text: FunctionText, scalar: ScalarType, value: str, pointer: str, address: str, suffix: str = "") -> None:
+    """Write a scalar; a bool becomes 0 or 1. `suffix` is metadata to attach."""
     if scalar.kind == "bool":
         value = text.value(f"zext i1 {value} to i8")
-    text.effect(f"store {memory_type(scalar)} {value}, {pointer} {address}, align {scalar.size}")
+    text.effect(f"store {memory_type(scalar)} {value}, {pointer} {address}, align {scalar.size}{suffix}")
 
 
 def element_address(text: FunctionText, scalar: ScalarType, pointer: str, base: str, index: str) -> str:

@@ -59,7 +59,7 @@ def compile_unit(order, report):
 
 
 def _kernel(name):
-    signature = f"map {name}(f32)"
+    signature = "map(data: ptr[f32], len: u64) block=256,1,1"
     return {
         "arguments": [
             {"align": 8, "dtype": "f32", "kind": "pointer", "name": "data", "size": 8},

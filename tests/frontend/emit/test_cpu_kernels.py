@@ -30,7 +30,7 @@ from gompute.lang.types import (
     TableType,
 )
 from tests.frontend.emit.compiled import CPU, Loaded, machine, optimise, parse
-from tests.frontend.emit.trees import binary, compare, constant, element, function, index, map_kernel, module, read, scale_relu
+from tests.frontend.emit.trees import binary, compare, constant, element, function, index, map_kernel, map_over, module, read, scale_relu
 
 
 def test_a_map_takes_its_elements_and_no_others() -> None:
@@ -224,4 +224,4 @@ def test_a_map_that_reads_a_coordinate_is_a_fault_of_the_checker() -> None:
     x = Slot("x", U64)
     body = function("place_body", (x,), U64, typed.Return(index()), uses_index=True)
     with pytest.raises(InternalError, match="place"):
-        emit(module([typed.MapKernel("place", U64, None, body, (256, 1, 1))]), CPU)
+        emit(module([map_over("place", U64, body)]), CPU)

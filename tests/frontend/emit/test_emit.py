@@ -28,6 +28,7 @@ from tests.frontend.emit.trees import (
     function,
     index,
     map_kernel,
+    map_over,
     module,
     read,
     scale_relu,
@@ -39,7 +40,7 @@ CUDA, HIP = parse_target("sm_90"), parse_target("gfx1100")
 def body_of(*body: Statement, variables: tuple[Slot, ...] = (), result: ScalarType | None = I32) -> typed.Module:
     """A map kernel over i32 whose function has this body, with its parameter called x."""
     made = function("f", (Slot("x", I32),), result, *body, variables=variables)
-    return module([typed.MapKernel("k", I32, None, made, (256, 1, 1))])
+    return module([map_over("k", I32, made)])
 
 
 def test_equal_trees_give_equal_text() -> None:
@@ -60,7 +61,7 @@ def test_a_long_function_is_written_in_a_moment() -> None:
         operands = read(slots[step * 7 % 50]), read(slots[step * 13 % 50]) if step % 5 else read(x)
         body.append(typed.Assign(slots[step % 50], binary("add" if step % 2 else "mul", *operands)))
     made = function("f", (x,), F32, *body, typed.Return(read(slots[0])), variables=slots)
-    tree = module([typed.MapKernel("k", F32, None, made, (256, 1, 1))])
+    tree = module([map_over("k", F32, made)])
     start = time.process_time()
     text = emit(tree, CUDA)
     assert time.process_time() - start < 1.0
@@ -79,7 +80,7 @@ def test_deep_expressions_and_long_chains() -> None:
     first = typed.If(compare("lt", read(x), constant(I32, 0)), (typed.Return(deep),), ())
     made = function("f", (x,), I32, first, *chain)
     data = np.array([-5, 0, 17, 599, 600], np.int32)
-    Loaded(module([typed.MapKernel("k", I32, None, made, (256, 1, 1))]), level=1).run("k", data, np.uint64(5))
+    Loaded(module([map_over("k", I32, made)]), level=1).run("k", data, np.uint64(5))
     assert data.tolist() == [5000, 0, 34, 1198, -1]
 
 
@@ -112,7 +113,7 @@ def test_endless_loops_and_code_after_a_return() -> None:
     never = typed.While(constant(BOOL, False), (typed.Return(constant(I32, -1)),))
     made = function("f", (x,), I32, never, forever, variables=(n,))
     data = np.zeros(1, np.int32)
-    Loaded(module([typed.MapKernel("k", I32, None, made, (256, 1, 1))])).run("k", data, np.uint64(1))
+    Loaded(module([map_over("k", I32, made)])).run("k", data, np.uint64(1))
     assert data.tolist() == [9]
 
 
@@ -146,7 +147,7 @@ def test_asserts_are_not_evaluated() -> None:
     x = Slot("x", I32)
     check = typed.Assert(compare("lt", binary("floordiv", read(x), constant(I32, 7)), constant(I32, 0)), "negative", HERE)
     made = function("f", (x,), I32, check, typed.Return(read(x)))
-    text = emit(module([typed.MapKernel("k", I32, None, made, (256, 1, 1))]), CPU)
+    text = emit(module([map_over("k", I32, made)]), CPU)
     assert "sdiv" not in text
     assert "icmp slt" not in text
 
@@ -210,7 +211,7 @@ def test_a_path_without_a_value() -> None:
     x = Slot("x", I32)
     made = function("f", (x,), I32, typed.If(compare("gt", read(x), constant(I32, 0)), (typed.Return(read(x)),), ()))
     with pytest.raises(InternalError, match="'f' ends without a value"):
-        emit(module([typed.MapKernel("k", I32, None, made, (256, 1, 1))]), CPU)
+        emit(module([map_over("k", I32, made)]), CPU)
 
 
 def test_a_variable_of_no_function() -> None:
@@ -244,4 +245,4 @@ def test_operations_that_a_type_does_not_have() -> None:
     for expression in wrong:
         made = function("f", (x,), I32, typed.Return(typed.Cast(I32, expression)))
         with pytest.raises(InternalError):
-            emit(module([typed.MapKernel("k", I32, None, made, (256, 1, 1))]), CPU)
+            emit(module([map_over("k", I32, made)]), CPU)

@@ -10,13 +10,14 @@ from gompute.artifacts.entry import ArgumentEntry, KernelEntry
 from gompute.backends import generate, ptxas
 from gompute.frontend import typed
 from gompute.frontend.emit import emit
-from gompute.lang.types import F32, I32, I64, SCALARS, U8, ParamsType, PointerType, ScalarType
+from gompute.frontend.typed import Slot
+from gompute.lang.types import F32, I32, I64, SCALARS, U8, U64, ParamsType, PointerType, ScalarType
 from gompute.targets import all_targets, parse_target
 from tests.frontend.emit.cases import bitcast_cases, constant_cases, one_operand_cases, two_operand_cases
 from tests.frontend.emit.compiled import machine
 from tests.frontend.emit.programs import TYPES, Program
 from tests.frontend.emit.test_cpu_kernels import coordinates_kernel, params_module
-from tests.frontend.emit.trees import elementwise, module, scale_relu
+from tests.frontend.emit.trees import elementwise, function, module, read, scale_relu
 
 TARGETS = ["sm_50", "sm_75", "sm_120", "gfx90a:xnack+", "gfx11-generic", "gfx1201", "x86-64-v3", "aarch64"]
 
@@ -25,14 +26,15 @@ def entries(tree: typed.Module) -> tuple[KernelEntry, ...]:
     """The name table that goes with a module."""
     made = []
     for kernel in tree.kernels:
-        if isinstance(kernel, typed.MapKernel):
-            arguments = [ArgumentEntry("data", "pointer", kernel.element.name, 8, 8), ArgumentEntry("len", "scalar", "u64", 8, 8)]
+        if isinstance(kernel, typed.RawKernel):
+            arguments = [_argument(slot.name, slot.type) for slot in kernel.function.parameters]
+        else:
+            arguments = [_argument(array.name, PointerType(array.element)) for array in kernel.arrays]
+            arguments += [_argument(count, U64) for count in kernel.counts]
             if kernel.params is not None:
                 arguments.append(_argument("params", kernel.params))
-        else:
-            arguments = [_argument(slot.name, slot.type) for slot in kernel.function.parameters]
-        kind = "map" if isinstance(kernel, typed.MapKernel) else "kernel"
-        made.append(KernelEntry(kernel.name, kernel.name, kind, tuple(arguments), None, "", "", kernel.block_size))
+        kind = "kernel" if isinstance(kernel, typed.RawKernel) else "map"
+        made.append(KernelEntry(kernel.name, kernel.name, kind, tuple(arguments), None, kernel.block_size))
     return tuple(made)
 
 
@@ -53,12 +55,23 @@ def everything() -> typed.Module:
         kernels.append(elementwise(f"two_{scalar}", (scalar, scalar), [case.make for case in two_operand_cases(scalar)]))
         one = one_operand_cases(scalar) + bitcast_cases(scalar) + (constant_cases(scalar) if scalar == I32 else [])
         kernels.append(elementwise(f"one_{scalar}", (scalar,), [case.make for case in one]))
+        kernels += _operations(scalar)
     for seed, result in enumerate(TYPES[::2]):
         program = Program(seed, (I32, F32, U8), result, callees[-3:]).function
         callees.append(program)
         kernels.append(elementwise(f"call_{seed}", (I32, F32, U8), [partial(_call, program)]))
     params = params_module(I64)
     return module([*kernels, *params.kernels], *callees, *(function for function in params.functions if function.symbol == "leaves"))
+
+
+def _operations(scalar: ScalarType) -> list[typed.Kernel]:
+    """A zip with an index, and both moves where the type can be an index."""
+    x = Slot("x", scalar)
+    first = function(f"first_{scalar}", (x, Slot("y", U8), Slot("i", U64)), scalar, typed.Return(read(x)))
+    arrays = (typed.Array("a", scalar), typed.Array("b", U8), typed.Array("out", scalar))
+    zipped = typed.ElementwiseKernel(f"zip_{scalar}", arrays, False, True, first, (64, 1, 1))
+    moves = [typed.IndirectKernel(f"move_{scalar}_{int(way)}", F32, scalar, way, (256, 1, 1)) for way in (False, True)]
+    return [zipped, *moves] if scalar.is_integer else [zipped]
 
 
 def _call(function: typed.Function, *operands: typed.Expression) -> typed.Expression:

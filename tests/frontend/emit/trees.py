@@ -54,7 +54,9 @@ def function(
 def module(kernels: Sequence[typed.Kernel], *callees: Function) -> typed.Module:
     """A module of kernels, sorted, with `callees` before their own functions."""
     ordered = tuple(sorted(kernels, key=lambda kernel: kernel.name))
-    return typed.Module("root", ordered, (*callees, *(kernel.function for kernel in ordered)))
+    return typed.Module(
+        "root", ordered, (*callees, *(kernel.function for kernel in ordered if not isinstance(kernel, typed.IndirectKernel)))
+    )
 
 
 def elementwise(name: str, operands: Sequence[ScalarType], makes: Sequence[Callable[..., Expression]]) -> typed.RawKernel:
@@ -75,17 +77,20 @@ def elementwise(name: str, operands: Sequence[ScalarType], makes: Sequence[Calla
     return typed.RawKernel(name, made, (256, 1, 1))
 
 
-def map_kernel(
-    name: str, scalar: ScalarType, make: Callable[[Expression], Expression], params: ParamsType | None = None, p: Slot | None = None
-) -> typed.MapKernel:
+def map_over(name: str, scalar: ScalarType, made: Function) -> typed.ElementwiseKernel:
+    """``data[i] = made(data[i], params)``."""
+    return typed.ElementwiseKernel(name, (typed.Array("data", scalar),), True, False, made, (256, 1, 1))
+
+
+def map_kernel(name: str, scalar: ScalarType, make: Callable[[Expression], Expression], p: Slot | None = None) -> typed.ElementwiseKernel:
     """``data[i] = make(data[i])``; `make` may read the params slot `p`."""
     x = Slot("x", scalar)
     parameters = (x,) if p is None else (x, p)
     body = function(f"{name}_body", parameters, scalar, typed.Return(make(read(x))))
-    return typed.MapKernel(name, scalar, params, body, (256, 1, 1))
+    return map_over(name, scalar, body)
 
 
-def scale_relu() -> typed.MapKernel:
+def scale_relu() -> typed.ElementwiseKernel:
     """``y = x * p.scale; return y if y > 0 else 0.0``."""
     x, p, y = Slot("x", F32), Slot("p", SCALE), Slot("y", F32)
     product = binary("mul", read(x), typed.ReadParam(F32, p, 0))
@@ -98,4 +103,4 @@ def scale_relu() -> typed.MapKernel:
         typed.Return(typed.Conditional(F32, positive, read(y), constant(F32, 0.0))),
         variables=(y,),
     )
-    return typed.MapKernel("scale_relu", F32, SCALE, body, (256, 1, 1))
+    return map_over("scale_relu", F32, body)

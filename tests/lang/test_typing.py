@@ -1,0 +1,80 @@
+"""A kernel module and the host program that uses it pass ``mypy --strict``."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import dedent
+
+MODULE = """
+    import enum
+    from typing import Literal
+
+    import numpy as np
+
+    import gompute as g
+    from gompute import f32, fixed, i32, u8, u64
+
+    WEIGHTS = g.table(f32, [0.25, 0.5, 0.25])
+    HALF = f32(0.5)
+
+
+    class Mode(enum.IntEnum):
+        KEEP = 0
+        NEGATE = 1
+
+
+    @g.params
+    class Params:
+        scale: f32
+        mode: Mode
+        taps: fixed[f32, Literal[3]]
+        on: bool = True
+
+
+    def clamp(x: f32, low: f32 = 0.0, high: f32 = 1.0) -> f32:
+        return min(max(x, low), high)
+
+
+    @g.map(block_size=256)
+    def scale_relu(x: f32, p: Params) -> f32:
+        y = x * p.scale + p.taps[1] * HALF
+        if p.mode == Mode.NEGATE or not p.on:
+            return -y
+        return clamp(y, high=2.0) if y > 0 else 0.0
+
+
+    @g.map
+    def plain(x: i32) -> i32:
+        return g.cast(g.select(x > 0, x, -x), i32) + g.bitcast(HALF, i32)
+
+
+    @g.kernel(block_size=(16, 16))
+    def smooth(data: g.ptr[f32], out: g.ptr[f32], n: u64, threshold: u8) -> None:
+        i = g.global_id(0)
+        window = g.local(f32, 3)
+        if i < n and g.static(g.target.backend != "cpu" or g.target.warp_size == 1):
+            for k in range(3):
+                window[k] = data[i] * WEIGHTS[k]
+            out[i] += window[0] + window[1] + window[2]
+
+
+    def main() -> None:
+        data = np.ones(8, np.float32)
+        with g.AutoKernel(scale_relu) as kernel:
+            kernel.run(data, Params(2.0, Mode.KEEP, (1.0, 2.0, 3.0)))
+            print(kernel.selected)
+        with g.RawKernel(smooth, "cpu", kernels=g.load("set")) as raw:
+            raw.launch(1, 16, data, data, data.size, 3)
+        once: float = scale_relu(1.0, Params(2.0, Mode.KEEP, (1.0, 2.0, 3.0)))
+        print(once, g.abi.pack(Params(2.0, Mode.KEEP, (1.0, 2.0, 3.0))))
+"""
+
+
+def test_a_users_module_is_clean_under_mypy_strict(tmp_path: Path) -> None:
+    file = tmp_path / "kernels.py"
+    file.write_text(dedent(MODULE))
+    command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", str(file)]
+    done = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False)
+    assert done.stdout == "Success: no issues found in 1 source file\n", done.stdout + done.stderr
