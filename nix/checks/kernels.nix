@@ -1,0 +1,2 @@
+# The example set: every root for every target compiles.
+{ kernels, ... }: kernels

@@ -1,0 +1,65 @@
+# mkKernels { src; roots ? ...; targets ? ...; heavyLanes ? ...; heavyFeatures ? [ ]; emitCubin ? false; name ? "kernels"; } -> kernel set
+# What is left out comes from [tool.gompute] of src's pyproject.toml.
+{ pkgs, lib, environments, compilerSource, kernel, package }:
+{ src
+, roots ? null
+, targets ? null
+, heavyLanes ? null
+  # What a machine must have to compile a heavy root, for example [ "big-parallel" ].
+, heavyFeatures ? [ ]
+, emitCubin ? false
+, name ? "kernels"
+}:
+let
+  project = lib.readProject src;
+  given = value: declared: if value != null then value else declared;
+  request = {
+    inherit src;
+    roots = lib.listRoots (given roots project.roots);
+    targets = given targets project.targets;
+    heavyLanes = given heavyLanes project.heavyLanes;
+  };
+  faults = project.faults ++ lib.kernelFaults request;
+  checked = value:
+    if faults == [ ] then value else throw "gompute: these kernels cannot be built.\n${builtins.concatStringsSep "\n" (map (fault: "- ${fault}") faults)}";
+
+  rows = map (target: lib.parseTarget target.name) (lib.listTargets request.targets);
+  pairs = builtins.concatMap (root: map (target: { inherit root target; }) rows) request.roots;
+  unit = after: { root, target }: kernel { inherit src root target emitCubin heavyFeatures after; };
+
+  # Alone, as the attributes of single roots are: nothing to wait for.
+  alone = map (unit null) pairs;
+
+  # In the set a heavy unit waits for the one before it in its lane, which waits itself.
+  light = builtins.filter (pair: !pair.root.heavy) pairs;
+  heavy = builtins.filter (pair: pair.root.heavy) pairs;
+  before = lib.waitsFor { lanes = request.heavyLanes; count = builtins.length heavy; };
+  inLanes = builtins.genList
+    (at:
+      let waited = builtins.elemAt before at; in
+      unit (if waited == null then null else builtins.elemAt inLanes waited) (builtins.elemAt heavy at))
+    (builtins.length heavy);
+  members = map (unit null) light ++ inLanes;
+in
+checked (pkgs.runCommand name
+{
+  nativeBuildInputs = [ environments.compiler ];
+  inherit members;
+  passthru = {
+    roots = request.roots;
+    targets = map (row: row.name) rows;
+    backends = builtins.attrNames (builtins.groupBy (row: row.backend) rows);
+    # units.<root>.<target>: one derivation each
+    units = builtins.mapAttrs
+      (_: drvs: builtins.listToAttrs (map (drv: { name = drv.target.name; value = drv; }) drvs))
+      (builtins.groupBy (drv: drv.root.name) alone);
+    # The same under names that fit into a flake's packages: kernels-<root>-<target>
+    packages = builtins.listToAttrs (map (drv: { name = "kernels-${drv.root.name}-${drv.target.safe_name}"; value = drv; }) alone);
+    # For withKernels: what the set was made with.
+    gompute = { inherit pkgs environments compilerSource package; };
+  };
+} ''
+  export PYTHONPATH=${compilerSource} PYTHONDONTWRITEBYTECODE=1
+  python3 -m gompute merge $members -o set
+  cp -r set $out
+'')

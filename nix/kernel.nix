@@ -1,0 +1,50 @@
+# kernel { src; root; target; emitCubin; heavyFeatures; after ? null; } -> a kernel set of one root for one target
+# `src` is read for the root's own files alone. `after` is what a heavy root waits for: see lane-token.nix.
+{ pkgs, environments, compilerSource }:
+{ src, root, target, emitCubin, heavyFeatures, after ? null }:
+let
+  cubin = emitCubin && target.backend == "cuda";
+  environment = if cubin then environments.compilerWithPtxas else environments.compiler;
+  imports = if builtins.isAttrs root.imports then root.imports.${target.backend} or [ ] else root.imports;
+
+  # Each file by itself, under a name that says nothing of the folder it came from: an edit of its neighbour changes nothing here.
+  copy = file: ''
+    mkdir -p ${quote (dirOf "./${file}")}
+    cp -r ${builtins.path {
+      name = "gompute-root-file";
+      path = src + "/${file}";
+      filter = path: _: baseNameOf path != "__pycache__";
+    }} ${quote "./${file}"}
+  '';
+  quote = text: "'${builtins.replaceStrings [ "'" ] [ "'\\''" ] text}'";
+
+  # The declaration again, of this root alone. JSON's strings and lists are TOML's.
+  project = ''
+    [tool.gompute.roots.${root.name}]
+    source = ${builtins.toJSON root.source}
+    imports = ${builtins.toJSON imports}
+  '';
+
+  token = import ./lane-token.nix { inherit pkgs; } {
+    name = "${root.name}-${target.safe_name}";
+    toolchain = "${environment.drvPath}${compilerSource}";
+    inherit after;
+  };
+  heavy = if root.heavy then { lane = token; requiredSystemFeatures = heavyFeatures; } else { };
+in
+pkgs.runCommand "kernels-${root.name}-${target.safe_name}"
+  ({
+    nativeBuildInputs = [ environment ];
+    passthru = { inherit root target; };
+  } // heavy) ''
+  mkdir project
+  cd project
+  ${builtins.concatStringsSep "" (map copy ([ root.source ] ++ imports))}
+  chmod -R u+w .
+  printf %s ${quote project} > pyproject.toml
+  export PYTHONPATH=${compilerSource} PYTHONDONTWRITEBYTECODE=1
+  # A builder's output is a terminal; through a pipe the progress comes as plain lines.
+  set -o pipefail
+  python3 -m gompute build --target ${quote target.name} --emit ptx${if cubin then ",cubin" else ""} -j 1 -o ../set 2>&1 | cat
+  cp -r ../set $out
+''

@@ -1,0 +1,14 @@
+# What can be known of a build without building anything: targets, roots, and all that is wrong with them. No `pkgs`: it evaluates anywhere.
+rec {
+  targets = builtins.fromJSON (builtins.readFile ./targets.json);
+
+  nearNames = import ./nearNames.nix;
+  targetFault = import ./targetFault.nix { inherit nearNames targets; };
+  parseTarget = import ./parseTarget.nix { inherit targetFault targets; };
+  listTargets = import ./listTargets.nix;
+  listRoots = import ./listRoots.nix;
+  readProject = import ./readProject.nix { inherit nearNames; };
+  kernelFaults = import ./kernelFaults.nix { inherit listTargets targetFault targets; };
+  waitsFor = import ./waitsFor.nix;
+  targetsFromNixpkgs = import ./targetsFromNixpkgs.nix;
+}

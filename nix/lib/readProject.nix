@@ -1,0 +1,25 @@
+# readProject :: path -> { faults :: [string]; targets; roots; heavyLanes; }
+# What [tool.gompute] of a folder's pyproject.toml declares. A key that is not known here is a fault: `gompute build` may heed it, and a
+# build that does not would give other bytes.
+{ nearNames }:
+src:
+let
+  file = src + "/pyproject.toml";
+  document = if builtins.pathExists file then builtins.fromTOML (builtins.readFile file) else { };
+  declared = document.tool.gompute or { };
+  roots = declared.roots or { };
+
+  unknown = where: known: table: map
+    (key:
+      let near = nearNames key known; in
+      "${where}: unknown key \"${key}\"${if near == [ ] then "" else ", did you mean ${builtins.head near}?"}\n"
+      + "  Known keys: ${builtins.concatStringsSep ", " known}")
+    (builtins.filter (key: !builtins.elem key known) (builtins.attrNames table));
+in
+{
+  faults = unknown "[tool.gompute]" [ "heavy-lanes" "roots" "targets" ] declared
+    ++ builtins.concatMap (name: unknown "[tool.gompute.roots.${name}]" [ "heavy" "imports" "source" ] roots.${name}) (builtins.attrNames roots);
+  targets = declared.targets or [ ];
+  inherit roots;
+  heavyLanes = declared.heavy-lanes or 1;
+}
