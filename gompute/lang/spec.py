@@ -25,6 +25,8 @@ from gompute.lang.types import BOOL, ParamsType, PointerType, ScalarType
 __all__ = ["MAX_BLOCK", "REGISTRY", "KernelSpec", "Place", "argument_type", "specs_of"]
 
 MAX_BLOCK = 1024
+#: What an index takes; see `gompute.artifacts.names`.
+_LONGEST_NAME = 255
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 # Names that are identifiers in C but not in PTX (tried with ptxas): one predefined constant, and the wildcard operand.
 _PTX_RESERVED = frozenset({"WARP_SZ", "_"})
@@ -87,8 +89,16 @@ class KernelSpec:
         self.name = self.functions[0].__name__ if name is None else name
         self.problems = list(problems)
         self.block_size = self._block(block_size)
-        if not isinstance(self.name, str) or not _NAME.match(self.name) or self.name in _PTX_RESERVED:
-            self.problems.append((f"{self.name!r} is no kernel name", 'write a C identifier such as name="scale_relu"'))
+        fix = 'write a C identifier such as name="scale_relu"'
+        if not isinstance(self.name, str):
+            self.problems.append((f"name={self.name!r} is no text", fix))
+            self.name = str(self.name)
+        elif not _NAME.match(self.name) or self.name in _PTX_RESERVED:
+            self.problems.append((f"{self.name!r} is no kernel name", fix))
+        elif len(self.name) > _LONGEST_NAME:
+            self.problems.append(
+                (f"the kernel name {self.name[:20]}... has {len(self.name)} letters, and {_LONGEST_NAME} are allowed", fix)
+            )
         self.place: Place | None = None
         if isinstance(self.operation, (Fused, Indirect)):
             self.place = _place(caller)

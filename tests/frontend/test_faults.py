@@ -249,6 +249,13 @@ DECLARATIONS: list[tuple[str, str, str]] = [
         "'a b' is no kernel name",
         'write a C identifier such as name="scale_relu"',
     ),
+    ("f = g.map(name='f')(lambda x: x)", "argument 'x' has no type", "write a def: a lambda has no place for a type"),
+    ("@g.map(name=3)\ndef f(x: f32) -> f32:\n    return x", "name=3 is no text", 'write a C identifier such as name="scale_relu"'),
+    (
+        "@g.map(name='z' * 256)\ndef f(x: f32) -> f32:\n    return x",
+        "the kernel name zzzzzzzzzzzzzzzzzzzz... has 256 letters, and 255 are allowed",
+        'write a C identifier such as name="scale_relu"',
+    ),
     (
         "@g.map(name='WARP_SZ')\ndef f(x: f32) -> f32:\n    return x",
         "'WARP_SZ' is no kernel name",

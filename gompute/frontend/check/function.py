@@ -108,16 +108,20 @@ class Functions:
                 self.faults.add(source, extra, f"'{stars}{extra.arg}' is not supported in a kernel", "name each argument")
         parameters: list[typed.Slot] = []
         for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]:
-            kind = self._parameter(function, source, argument)
+            kind = self._parameter(function, source, syntax, argument)
             if kind is not None:
                 parameters.append(typed.Slot(argument.arg, kind))
         result = self._result(function, source, syntax)
         return Header(source, syntax, tuple(parameters), result) if len(self.faults) == before else None
 
-    def _parameter(self, function: FunctionType, source: SourceFile, argument: ast.arg) -> ScalarType | PointerType | ParamsType | None:
+    def _parameter(
+        self, function: FunctionType, source: SourceFile, syntax: FunctionSyntax, argument: ast.arg
+    ) -> ScalarType | PointerType | ParamsType | None:
         name = argument.arg
         if name not in function.__annotations__:
-            self.faults.add(source, argument, f"argument '{name}' has no type", f"write {name}: f32 or another kernel type")
+            is_lambda = isinstance(syntax, ast.Lambda)
+            fix = "write a def: a lambda has no place for a type" if is_lambda else f"write {name}: f32 or another kernel type"
+            self.faults.add(source, argument, f"argument '{name}' has no type", fix)
             return None
         place = argument.annotation or argument
         try:
