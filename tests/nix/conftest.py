@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -12,11 +13,19 @@ from tests.nix.standin import Nix, copy_of_the_repository
 MISSING = [program for program in ("nix", "apt-get", "apt-cache", "dpkg-deb") if shutil.which(program) is None]
 
 
+def _why_not() -> str | None:
+    """Why these tests cannot run here."""
+    if os.environ.get("IN_NIX_SHELL"):
+        return "seeds a store with pip, which the development shell lacks: run it outside"
+    return f"needs {', '.join(MISSING)}: apt install nix-bin, on Debian" if MISSING else None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    if MISSING:
+    reason = _why_not()
+    if reason is not None:
         for item in items:
             if Path(__file__).parent in item.path.parents:
-                item.add_marker(pytest.mark.skip(reason=f"needs {', '.join(MISSING)}: apt install nix-bin, on Debian"))
+                item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.fixture(scope="session")
