@@ -47,7 +47,8 @@ _TOKEN = re.compile(r'[;"@](?:(?<=;)[^\n]*|(?<=")[^"]*"|(?<=@)(?:"[^"]*"|[-a-zA-
 _ALIAS = re.compile(rf"({NAME}) = ((?:[a-z_]+(?:\([a-z]+\))? )*)alias ([^\n]*)")
 _CONVENTION = re.compile(r"(?:cc ?\d+|\w*cc|(?:ptx|amdgpu|spir)_\w+|aarch64_\w+_pcs) ")
 _COMDAT = re.compile(r'"[^"]*"|( comdat(?:\(\$(?:"[^"]*"|[-a-zA-Z$._0-9]+)\))?)(?= )')
-_PLAIN = re.compile(r"[-a-zA-Z$._][-a-zA-Z$._0-9]*")
+# LLVM reads a `$` without quotes, and prints it with them.
+_PLAIN = re.compile(r"[-a-zA-Z._][-a-zA-Z._0-9]*")
 _QUOTE = ord('"')
 _BACKSLASH = ord("\\")
 _ESCAPE = re.compile(rb"\\(\\|[0-9A-Fa-f]{2})")

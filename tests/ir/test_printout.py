@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from llvmlite import binding as llvm
 
 from gompute.ir.printout import Alias, Definition, Other, aliasee, decoded, encoded, references, split_commas, statements, substituted
 
 
+@example("$")
+@example("a$b")
+@example("-a.b")
+@example("1a")
 @given(st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\0\1"), min_size=1))
 def test_a_name_is_written_as_llvm_writes_it(name: str) -> None:
     printed = str(llvm.parse_assembly(f"{encoded(name)} = global i8 0\n@other = global ptr {encoded(name)}"))
