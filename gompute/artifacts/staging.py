@@ -11,7 +11,8 @@ import fcntl
 import os
 import secrets
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 __all__ = ["replace_file", "replace_folder", "staging_folder"]
@@ -39,16 +40,8 @@ def replace_folder(folder: Path, files: Mapping[str, bytes], staging: Path | Non
         OSError: the old folder is as it was.
     """
     place = _place(folder)
-    place.parent.mkdir(parents=True, exist_ok=True)
-    _remove_abandoned(place)
-    staged, lock = _make_staging(place, staging)
-    try:
-        _fill(staged, files)
+    with _staged(place, files, staging) as staged:
         _exchange(staged, place)
-    finally:
-        # Holds the new files if something failed, else the old ones. If it can't be removed, the next write tries again.
-        shutil.rmtree(staged, ignore_errors=True)
-        os.close(lock)
 
 
 def replace_file(file: Path, data: bytes, staging: Path | None = None) -> None:
@@ -61,13 +54,21 @@ def replace_file(file: Path, data: bytes, staging: Path | None = None) -> None:
         OSError: an old file is as it was.
     """
     place = _place(file)
+    with _staged(place, {place.name: data}, staging) as staged:
+        os.replace(staged / place.name, place)
+
+
+@contextmanager
+def _staged(place: Path, files: Mapping[str, bytes], wanted: Path | None) -> Iterator[Path]:
+    """A staging folder beside `place` with these files in it, locked for as long as it is in use."""
     place.parent.mkdir(parents=True, exist_ok=True)
     _remove_abandoned(place)
-    staged, lock = _make_staging(place, staging)
+    staged, lock = _make_staging(place, wanted)
     try:
-        _fill(staged, {place.name: data})
-        os.replace(staged / place.name, place)
+        _fill(staged, files)
+        yield staged
     finally:
+        # Holds the new files if something failed, else the old ones. If it can't be removed, the next write tries again.
         shutil.rmtree(staged, ignore_errors=True)
         os.close(lock)
 

@@ -17,7 +17,7 @@ from gompute.build.wire import Message
 from gompute.build.zygote import Zygote, ZygoteEnded
 from gompute.errors import ArtifactError, CompileError, InternalError
 
-__all__ = ["Quiet", "Reporter", "run_jobs"]
+__all__ = ["Quiet", "Reporter", "how_it_ended", "run_jobs"]
 
 _TICK = 0.1  # seconds between calls of `Reporter.waiting`
 
@@ -178,10 +178,15 @@ def _death(unit: _Running, number: int | None, status: int | None, said: str) ->
     else:
         what = "the process that generates code"
         fix = "When it was not killed by hand or for lack of memory, report it with these words."
+    return f"{_place(unit)}: {what} {how_it_ended(number, status, said)}\n  {fix}"
+
+
+def how_it_ended(number: int | None, status: int | None, said: str) -> str:
+    """The end of a worker that gave no answer, as the rest of a sentence about it, and what it printed."""
     if number is None:
         end = f"ended with status {status} and gave no answer"
     else:
         names = {known.value: f" ({known.name})" for known in signal.Signals}
         end = f"was ended by signal {number}{names.get(number, '')}"
     words = "\n".join(f"    {line}" for line in said.rstrip().splitlines()) or "    (nothing)"
-    return f"{_place(unit)}: {what} {end}. It printed:\n{words}\n  {fix}"
+    return f"{end}. It printed:\n{words}"

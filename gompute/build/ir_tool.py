@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import signal
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from gompute.build.engine import how_it_ended
 from gompute.build.zygote import Zygote, ZygoteEnded
 from gompute.errors import CompileError, InternalError
 
@@ -84,13 +84,8 @@ def run_ir_tool(zygote: Zygote, action: IrAction, file: Path, *, form: IrForm = 
 
 
 def _death(file: Path, number: int | None, status: int | None, said: str) -> str:
-    how = f"ended with status {status}"
-    if number is not None:
-        names: dict[int, str] = {known.value: f" ({known.name})" for known in signal.Signals}
-        how = f"was ended by signal {number}{names.get(number, '')}"
-    words = "\n".join(f"    {line}" for line in said.rstrip().splitlines()) or "    (nothing)"
     return (
-        f"{file}: the process in which LLVM reads the module {how}. It printed:\n{words}\n"
+        f"{file}: the process in which LLVM reads the module {how_it_ended(number, status, said)}\n"
         "  The file is broken, or brings out a fault in LLVM. If another version of LLVM made it, have that one write it again, as text "
         "(.ll)."
     )

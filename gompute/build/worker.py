@@ -12,7 +12,6 @@ from gompute import backends, frontend
 from gompute.artifacts.entry import KernelEntry
 from gompute.artifacts.name_table import kernel_from_json, kernel_to_json
 from gompute.backends.limits import check_limits
-from gompute.build.ir_tool import serve_ir
 from gompute.errors import Error, InternalError
 from gompute.targets import parse_target
 
@@ -37,6 +36,8 @@ def compile_unit(order: Mapping[str, Any], report: Callable[[str, Sequence[str]]
 
 def _compile(order: Mapping[str, Any], report: Callable[[str, Sequence[str]], None]) -> Answer:
     if order["work"] == "ir":
+        from gompute.build.ir_tool import serve_ir  # most workers compile
+
         return serve_ir(order), ()
     target = parse_target(order["target"])
     sources: tuple[Path, ...] = ()

@@ -9,8 +9,8 @@ from gompute.frontend import typed
 from gompute.frontend.check import arithmetic
 from gompute.frontend.check.context import Context, Variable
 from gompute.frontend.check.convert import Kind, coerce, join, kind_of, to_value, weak_to
-from gompute.frontend.check.expressions import element_index, place_of
-from gompute.frontend.check.operands import ArrayPlace, Operand, Static, Value, describe
+from gompute.frontend.check.expressions import element_index, is_call_of, place_of
+from gompute.frontend.check.operands import ArrayPlace, Operand, PointerPlace, Static, Value, describe
 from gompute.frontend.faults import Faults, KernelFault
 from gompute.frontend.source import statements_in
 from gompute.lang import builtins as language
@@ -52,7 +52,7 @@ class Assignments:
         self._live = True
 
     def assign(self, node: ast.Assign) -> list[typed.Statement]:
-        if self._is_local_array(node.value):
+        if is_call_of(self.context, node.value, language.local):
             return self._local_array(node.targets, node.value)
         first, *more = node.targets
         if isinstance(first, (ast.Tuple, ast.List)):
@@ -62,10 +62,8 @@ class Assignments:
         operand = self.context.expression(node.value)
         if more:
             # One value for several names: evaluated once.
-            value = to_value(operand, node.value)
-            slot = self.context.temporary(value.type)
-            out: list[typed.Statement] = [typed.Assign(slot, value.node)]
-            held = operand if isinstance(operand, Static) else Value(typed.ReadLocal(value.type, slot), value.weak)
+            out: list[typed.Statement] = []
+            held = self._held(operand, node.value, out)
             for target in node.targets:
                 out += self._store(target, held, node.value)
             return out
@@ -78,32 +76,37 @@ class Assignments:
                 raise KernelFault(source, f"{describe(operand)} cannot be unpacked", "write as many values as there are names: a, b = x, y")
             operands: list[tuple[Operand, ast.expr]] = [(Static(element), source) for element in operand.object]
         else:
-            operands = [(self.context.expression(element), element) for element in source.elts]
+            operands = list(zip(self.context.expressions(*source.elts), source.elts, strict=True))
         if len(operands) != len(target.elts):
             raise KernelFault(target, f"{len(operands)} values for {len(target.elts)} names", "give each name a value")
         out: list[typed.Statement] = []
-        held: list[Operand] = []
-        for operand, place in operands:
-            if isinstance(operand, Static):
-                held.append(operand)
-                continue
-            value = to_value(operand, place)
-            slot = self.context.temporary(value.type)
-            out.append(typed.Assign(slot, value.node))
-            held.append(Value(typed.ReadLocal(value.type, slot), value.weak))
+        held = [self._held(operand, place, out) for operand, place in operands]
         for name, operand, (_, place) in zip(target.elts, held, operands, strict=True):
             out += self._store(name, operand, place)
         return out
+
+    def _held(self, operand: Operand, place: ast.expr, out: list[typed.Statement]) -> Operand:
+        """The operand as it is now: a constant itself, a value in a slot that `out` assigns."""
+        if isinstance(operand, Static):
+            return operand
+        value = to_value(operand, place)
+        slot = self.context.temporary(value.type)
+        out.append(typed.Assign(slot, value.node))
+        return Value(typed.ReadLocal(value.type, slot), value.weak)
+
+    def _element(self, target: ast.Subscript) -> tuple[PointerPlace | ArrayPlace, typed.Expression]:
+        """The memory and the index that ``place[index]`` writes to."""
+        place = place_of(self.context, target.value)
+        if isinstance(target.slice, ast.Tuple):
+            raise KernelFault(target, f"{describe(place)} takes one index", "compute the position: data[row * width + column]")
+        length = place.length if isinstance(place, ArrayPlace) else None
+        return place, element_index(self.context, target.slice, length, describe(place))
 
     def _store(self, target: ast.expr, operand: Operand, source: ast.expr) -> list[typed.Statement]:
         if isinstance(target, ast.Name):
             return [self.set_variable(target, operand, source)]
         if isinstance(target, ast.Subscript):
-            place = place_of(self.context, target.value)
-            length = place.length if isinstance(place, ArrayPlace) else None
-            if isinstance(target.slice, ast.Tuple):
-                raise KernelFault(target, f"{describe(place)} takes one index", "compute the position: data[row * width + column]")
-            index = element_index(self.context, target.slice, length, describe(place))
+            place, index = self._element(target)
             return [typed.Store(place.slot, index, coerce(operand, place.element, source, "the element").node)]
         if isinstance(target, ast.Attribute):
             raise KernelFault(target, "a kernel cannot assign to an attribute: params are read-only", "use a local variable")
@@ -165,11 +168,9 @@ class Assignments:
             current = self.context.expression(ast.copy_location(ast.Name(target.id, ast.Load()), target))
             operand = arithmetic.binary(node, node.op, current, self.context.expression(node.value))
             return [self.set_variable(target, operand, node.value)]
-        if not isinstance(target, ast.Subscript) or isinstance(target.slice, ast.Tuple):
+        if not isinstance(target, ast.Subscript):
             return self._store(target, Static(0), node.value)  # refuses in the words of a plain assignment
-        place = place_of(self.context, target.value)
-        length = place.length if isinstance(place, ArrayPlace) else None
-        index = element_index(self.context, target.slice, length, describe(place))
+        place, index = self._element(target)
         out: list[typed.Statement] = []
         if not isinstance(index, (typed.Constant, typed.ReadLocal)):
             slot = self.context.temporary(index.type or I64)  # an index may call a function: it is evaluated once
@@ -179,15 +180,6 @@ class Assignments:
         operand = arithmetic.binary(node, node.op, current, self.context.expression(node.value))
         value = coerce(operand, place.element, node, "the element")
         return [*out, typed.Store(place.slot, index, value.node)]
-
-    def _is_local_array(self, node: ast.expr) -> bool:
-        if not isinstance(node, ast.Call) or not isinstance(node.func, (ast.Name, ast.Attribute)):
-            return False
-        try:
-            callee = self.context.expression(node.func)
-        except KernelFault:
-            return False  # reported when the call itself is checked
-        return isinstance(callee, Static) and callee.object is language.local
 
     def _local_array(self, targets: list[ast.expr], node: ast.expr) -> list[typed.Statement]:
         assert isinstance(node, ast.Call)

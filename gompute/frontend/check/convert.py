@@ -11,7 +11,7 @@ from gompute.lang import numeric, promotion
 from gompute.lang.promotion import PromotionRefused
 from gompute.lang.types import BOOL, F64, I64, U64, ScalarType
 
-__all__ = ["Kind", "cast", "coerce", "condition", "join", "kind_of", "strong", "to_value"]
+__all__ = ["Kind", "cast", "coerce", "condition", "join", "kind_of", "to_value"]
 
 Kind = tuple[ScalarType, bool]
 """A type, and whether it is weak."""
@@ -60,11 +60,6 @@ def weak_to(operand: Operand, kind: ScalarType, node: ast.AST) -> Value:
             except PromotionRefused as refused:
                 raise KernelFault(node, refused.reason, " or ".join(refused.fixes)) from None
     return cast(to_value(operand, node), kind)
-
-
-def strong(operand: Operand, node: ast.AST) -> Value:
-    """The operand as a value of its own type, where nothing else says which: i64 or f64 for a Python number."""
-    return Value(to_value(operand, node).node)
 
 
 def _keeps_every_value(source: ScalarType, target: ScalarType) -> bool:

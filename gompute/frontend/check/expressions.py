@@ -25,7 +25,7 @@ from gompute.frontend.faults import FollowingFault, KernelFault
 from gompute.lang.builtins import Table, static
 from gompute.lang.types import F64, I64, U64, ParamsType, ScalarType, TableType
 
-__all__ = ["element_index", "expression", "is_static_call", "place_of"]
+__all__ = ["element_index", "expression", "is_call_of", "place_of"]
 
 
 def expression(context: Context, node: ast.expr) -> Operand:
@@ -175,20 +175,20 @@ def _in_table(value: float, element: ScalarType, node: ast.AST) -> float:
     return made.value
 
 
-def is_static_call(context: Context, node: ast.expr) -> bool:
-    """Whether `node` is ``g.static(...)``."""
+def is_call_of(context: Context, node: ast.expr, builtin: object) -> bool:
+    """Whether `node` is a call of that function of the kernel language."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, (ast.Name, ast.Attribute)):
         return False
     try:
         callee = context.expression(node.func)
     except KernelFault:
         return False  # reported when the call itself is checked
-    return isinstance(callee, Static) and callee.object is static
+    return isinstance(callee, Static) and callee.object is builtin
 
 
 def _conditional(context: Context, node: ast.IfExp) -> Operand:
     test = context.expression(node.test)
-    if is_static_call(context, node.test) and isinstance(test, Static):
+    if is_call_of(context, node.test, static) and isinstance(test, Static):
         return context.expression(node.body if test.object else node.orelse)
     truth = condition(test, node.test)
     then, otherwise = context.expressions(node.body, node.orelse)

@@ -15,6 +15,7 @@ from gompute.frontend.check import expressions
 from gompute.frontend.check.assignments import assigned_names
 from gompute.frontend.check.context import Context, Variable
 from gompute.frontend.check.convert import Kind
+from gompute.frontend.check.names import closure_values
 from gompute.frontend.check.operands import Operand, PointerPlace, StructPlace
 from gompute.frontend.check.statements import Block
 from gompute.frontend.faults import Faults, FollowingFault, KernelFault
@@ -230,8 +231,7 @@ class Functions:
     def _symbol(self, function: FunctionType, source: SourceFile) -> str:
         """A name for the module's symbol table: it says where the function comes from and which values its closure holds, and neither
         its line nor an address, so that an edit elsewhere in the file does not rename it."""
-        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-        held = [f"{name}={_cell_text(cell)}" for name, cell in sorted(cells.items())]
+        held = [f"{name}={_text(value)}" for name, value in sorted(closure_values(function).items())]
         digest = hashlib.sha256("\0".join([source.relative, function.__qualname__, *held]).encode()).hexdigest()[:8]
         return self._unique(f"{re.sub(r'[^A-Za-z0-9_]', '_', function.__name__)}_{digest}")
 
@@ -249,19 +249,13 @@ def resolve(function: FunctionType, name: str) -> Any:
     annotation = function.__annotations__[name]
     if not isinstance(annotation, str):
         return annotation
-    cells = {n: c.cell_contents for n, c in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True) if _is_set(c)}
-    return eval(annotation, function.__globals__, cells)  # the author's own annotation, as typing.get_type_hints evaluates it
+    return eval(
+        annotation, function.__globals__, closure_values(function)
+    )  # the author's own annotation, as typing.get_type_hints evaluates it
 
 
-def _is_set(cell: Any) -> bool:
-    return _cell_text(cell) != "unset"
-
-
-def _cell_text(cell: Any) -> str:
-    try:
-        value = cell.cell_contents
-    except ValueError:
-        return "unset"
+def _text(value: Any) -> str:
+    """What a closure's value adds to a symbol: no address, so of something callable its name."""
     return str(getattr(value, "__qualname__", None) or repr(value)) if callable(value) else repr(value)
 
 

@@ -6,6 +6,7 @@ import ast
 import builtins
 import difflib
 import enum
+from contextlib import suppress
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -16,7 +17,7 @@ from gompute.lang.builtins import Table, TargetConstants
 from gompute.lang.spec import KernelSpec
 from gompute.lang.types import ScalarType, TableType
 
-__all__ = ["attribute", "free_name", "nearest"]
+__all__ = ["attribute", "closure_values", "free_name", "nearest"]
 
 
 def nearest(name: str, known: list[str]) -> str:
@@ -25,20 +26,28 @@ def nearest(name: str, known: list[str]) -> str:
     return f" (did you mean '{close[0]}'?)" if close else ""
 
 
+def closure_values(function: FunctionType) -> dict[str, Any]:
+    """What a function holds of the functions around it, by name; a variable that has no value yet is left out."""
+    values: dict[str, Any] = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        with suppress(ValueError):  # the cell is empty
+            values[name] = cell.cell_contents
+    return values
+
+
 def free_name(context: Context, node: ast.Name) -> Static:
     """The object that a name outside the function's locals stands for: a closure's value, a global, or a builtin."""
     function, name = context.function, node.id
-    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-    if name in cells:
-        try:
-            return Static(checked(cells[name].cell_contents, name, node))
-        except ValueError:
-            raise KernelFault(node, f"'{name}' has no value yet in the enclosing function", "assign it before the kernel is made") from None
+    closure = closure_values(function)
+    if name in closure:
+        return Static(checked(closure[name], name, node))
+    if name in function.__code__.co_freevars:
+        raise KernelFault(node, f"'{name}' has no value yet in the enclosing function", "assign it before the kernel is made")
     if name in function.__globals__:
         return Static(checked(function.__globals__[name], name, node))
     if hasattr(builtins, name):
         return Static(getattr(builtins, name))
-    known = [*context.local_names, *context.places, *cells, *(n for n in function.__globals__ if not n.startswith("__"))]
+    known = [*context.local_names, *context.places, *closure, *(n for n in function.__globals__ if not n.startswith("__"))]
     raise KernelFault(node, f"the name '{name}' is not known here{nearest(name, known)}", "define it at module level, or assign it first")
 
 

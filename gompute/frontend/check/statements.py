@@ -11,9 +11,10 @@ from gompute.frontend.check import calls
 from gompute.frontend.check.assignments import Assignments
 from gompute.frontend.check.context import Variable
 from gompute.frontend.check.convert import Kind, coerce, condition, join, kind_of
-from gompute.frontend.check.expressions import choose, is_static_call
+from gompute.frontend.check.expressions import choose, is_call_of
 from gompute.frontend.check.operands import Operand, Static, Value, describe
 from gompute.frontend.faults import KernelFault
+from gompute.lang.builtins import static
 from gompute.lang.types import BOOL, I64, ScalarType
 
 __all__ = ["Block"]
@@ -107,7 +108,7 @@ class Block(Assignments):
 
     def _if(self, node: ast.If) -> list[typed.Statement]:
         test, truth = self._test(node.test)
-        if is_static_call(self.context, node.test) and isinstance(test, Static):
+        if is_call_of(self.context, node.test, static) and isinstance(test, Static):
             return list(self.check(node.body if test.object else node.orelse)[0])
         before, live = set(self.context.assigned), self._live
         then = self.check(node.body)[0]
