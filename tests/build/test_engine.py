@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from gompute.build.roots import KernelRoot
 from gompute.build.zygote import Zygote, ZygoteCommand
 from gompute.errors import BackendUnavailable, CompileError, InternalError
 from gompute.targets import parse_target
+from tests.processes import gone, pid_in
 
 SM_89 = parse_target("sm_89")
 V3 = parse_target("x86-64-v3")
@@ -176,32 +176,12 @@ def test_a_check_is_never_heavy(scripted: Zygote, root: MakeRoot) -> None:
     assert counter.most == {False: 3, True: 0}
 
 
-def _wait_for(path: Path) -> int:
-    until = time.monotonic() + 10
-    while time.monotonic() < until:
-        if path.exists() and path.read_text():
-            return int(path.read_text())
-        time.sleep(0.01)
-    raise AssertionError(f"{path} did not appear")
-
-
-def _gone(pid: int) -> bool:
-    until = time.monotonic() + 10
-    while time.monotonic() < until:
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return True
-        time.sleep(0.01)
-    return False
-
-
 def test_closing_the_zygote_ends_its_units(scripted: Zygote, root: MakeRoot) -> None:
     hanging = root("hanging", "hang")
     scripted.send({"order": "unit", "unit": 0, **CompileJob(hanging, SM_89).order()})
-    pid = _wait_for(hanging.source.with_suffix(".pid"))
+    pid = pid_in(hanging.source.with_suffix(".pid"))
     scripted.close()
-    assert _gone(pid)
+    assert gone(pid)
 
 
 def test_units_end_with_a_zygote_that_is_killed_and_the_build_says_so(scripted: Zygote, root: MakeRoot) -> None:
@@ -212,13 +192,13 @@ def test_units_end_with_a_zygote_that_is_killed_and_the_build_says_so(scripted: 
 
         def waiting(self) -> None:
             if not self.pid:
-                self.pid = _wait_for(hanging.source.with_suffix(".pid"))
+                self.pid = pid_in(hanging.source.with_suffix(".pid"))
                 os.kill(scripted.pid, signal.SIGKILL)
 
     killer = Killer()
     with pytest.raises(CompileError, match=r"was killed by signal 9, with these units at work: hanging for sm_89"):
         run_jobs([CompileJob(hanging, SM_89)], scripted, limit=1, reporter=killer)
-    assert _gone(killer.pid)
+    assert gone(killer.pid)
 
 
 def test_a_killed_unit_holds_up_no_other(scripted: Zygote, root: MakeRoot) -> None:
@@ -226,7 +206,7 @@ def test_a_killed_unit_holds_up_no_other(scripted: Zygote, root: MakeRoot) -> No
 
     class Killer(Quiet):
         def waiting(self) -> None:
-            os.kill(_wait_for(hanging.source.with_suffix(".pid")), signal.SIGKILL)
+            os.kill(pid_in(hanging.source.with_suffix(".pid")), signal.SIGKILL)
 
     outcomes = run_jobs([CompileJob(hanging, SM_89), CompileJob(root("good", "compile"), SM_89)], scripted, limit=1, reporter=Killer())
     assert (

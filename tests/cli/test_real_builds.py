@@ -8,13 +8,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
 from gompute.artifacts.kernel_set import KernelSet
+from tests.processes import LIMIT, gone, pid_in, wait_for
 
 REPOSITORY = Path(__file__).parents[2]
 WORKERS = REPOSITORY / "tests" / "build" / "workers"
@@ -32,6 +33,18 @@ def scale_relu(x: f32, p: Params) -> f32:
     y = x * p.scale
     return y if y > 0 else 0.0
 """
+
+
+_STARTED: list[subprocess.Popen[str]] = []
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left_at_work() -> Iterator[None]:
+    """End what a failed test left, so that it fails alone and not another test by its open pipes."""
+    yield
+    while _STARTED:
+        with _STARTED.pop() as process:
+            process.kill()
 
 
 def _environment(**more: str) -> dict[str, str]:
@@ -54,7 +67,10 @@ def _gompute(*arguments: object, cwd: Path, worker: str | None = None, before: s
             """
         driver = [sys.executable, "-c", dedent(text)]
     words = [str(argument) for argument in arguments]
-    return subprocess.Popen([*driver, *words], cwd=cwd, env=_environment(**more), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    _STARTED.append(
+        subprocess.Popen([*driver, *words], cwd=cwd, env=_environment(**more), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    )
+    return _STARTED[-1]
 
 
 def _finish(process: subprocess.Popen[str]) -> tuple[int, str, str]:
@@ -125,29 +141,11 @@ def test_folder_environment_and_number_of_jobs_change_no_byte(scale: Path, tmp_p
     assert len(here) == 1 + 3 * 3
 
 
-def _wait_for(path: Path) -> None:
-    until = time.monotonic() + 30
-    while not path.exists():
-        assert time.monotonic() < until, f"{path} did not appear"
-        time.sleep(0.01)
-
-
 def _wait_until_clean(folder: Path) -> None:
-    until = time.monotonic() + 30
+    until = time.monotonic() + LIMIT
     while _left_over(folder):
         assert time.monotonic() < until, _left_over(folder)
         time.sleep(0.01)
-
-
-def _gone(pid: int) -> bool:
-    until = time.monotonic() + 10
-    while time.monotonic() < until:
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return True
-        time.sleep(0.01)
-    return False
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT], ids=lambda how: how.name)
@@ -158,14 +156,12 @@ def test_a_build_stopped_at_work_leaves_no_process_and_the_old_set(tmp_path: Pat
     before = _contents(tmp_path / "out")
     hanging.write_text("# hang\n")
     process = _gompute("build", hanging, "-t", "sm_89", "-o", "out", cwd=tmp_path, worker="scripted_worker")
-    pid_file = tmp_path / "hanging.pid"
-    _wait_for(pid_file)
-    worker = int(pid_file.read_text())
+    worker = pid_in(tmp_path / "hanging.pid")
     process.send_signal(how)
     code, _, err = _finish(process)
     assert code == (130 if how == signal.SIGINT else -how)
     assert "Traceback" not in err
-    assert _gone(worker)
+    assert gone(worker)
     assert _contents(tmp_path / "out") == before
     assert sorted(os.listdir(tmp_path)) == ["hanging.pid", "hanging.py", "out"]
 
@@ -181,7 +177,7 @@ def test_a_build_killed_while_it_writes_leaves_the_old_set_and_no_staging(scale:
     before = _contents(tmp_path / "out")
     scale.write_text(SCALE.format(name="another_name"))
     process = _gompute(*arguments, cwd=tmp_path, before=HANG_BEFORE_THE_EXCHANGE)
-    _wait_for(tmp_path / "ready")
+    wait_for(tmp_path / "ready")
     assert len(_left_over(tmp_path)) == 1
     process.kill()
     _finish(process)

@@ -31,7 +31,7 @@ def compile_unit(order, report):
         os.write(2, b"LLVM ERROR: words of LLVM\n")
         os.abort()
     if action == "hang":
-        Path(order["source"]).with_suffix(".pid").write_text(str(os.getpid()))
+        _write_whole(Path(order["source"]).with_suffix(".pid"), str(os.getpid()))
         time.sleep(60)
     if action == "kill":
         os.kill(os.getpid(), signal.SIGKILL)
@@ -56,6 +56,12 @@ def compile_unit(order, report):
     }
     size = int(words[0]) if words and words[0].isdecimal() else 0
     return done, [f"{order['target']}\n{text}".encode() + bytes(size)]
+
+
+def _write_whole(path, text):
+    unfinished = path.with_suffix(".unfinished")
+    unfinished.write_text(text)
+    unfinished.rename(path)
 
 
 def _kernel(name):
