@@ -25,12 +25,14 @@ class CompileJob:
     Attributes:
         emit: some of `EMIT`.
         check_only: stop after type checking; nothing is generated.
+        kernels: public names of the kernels to look at, sorted; None for all that the root makes.
     """
 
     root: KernelRoot
     target: Target
     emit: frozenset[str] = frozenset({"ptx"})
     check_only: bool = False
+    kernels: tuple[str, ...] | None = None
 
     @property
     def root_name(self) -> str:
@@ -53,6 +55,7 @@ class CompileJob:
             "source": str(source.relative_to(folder) if source.is_relative_to(folder) else source),
             "folder": str(folder),
             "imports": None if imports is None else [str(path) for path in imports],
+            "kernels": None if self.kernels is None else list(self.kernels),
             "target": self.target.name,
             "emit": sorted(self.emit),
         }

@@ -48,7 +48,7 @@ def _compile(order: Mapping[str, Any], report: Callable[[str, Sequence[str]], No
     else:
         imports = None if order["imports"] is None else [Path(path) for path in order["imports"]]
         os.chdir(order["folder"])
-        root = frontend.compile_root(Path(order["source"]), name=order["root"], imports=imports, target=target)
+        root = frontend.compile_root(Path(order["source"]), name=order["root"], imports=imports, target=target, kernels=order["kernels"])
         ir, kernels, sources = root.ir, root.kernels, root.sources
     done: dict[str, Any] = {"status": "done", "sources": [str(path) for path in sources], "blobs": [], "listings": {}, "toolchain": {}}
     if order["work"] == "check":

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
 from gompute.artifacts.describe import entry_of
@@ -36,21 +37,40 @@ class RootIR:
     sources: tuple[Path, ...]
 
 
-def compile_root(source: Path, *, name: str, imports: Sequence[Path] | None, target: Target) -> RootIR:
+def compile_root(
+    source: Path, *, name: str, imports: Sequence[Path] | None, target: Target, kernels: Collection[str] | None = None
+) -> RootIR:
     """Import the module of a root, check its kernels and lower them for `target`.
 
     Args:
         source: the module's file; faults show it as it is given here.
         name: the root's name.
         imports: files and package folders that the module may import; None for whatever lies beside it.
+        kernels: public names of those to check and lower; the others are left as they are. None for all.
 
-    Raises CompileError that lists every fault, and when the module makes no kernel.
+    Raises CompileError that lists every fault, and when the module makes no kernel or none of a name in `kernels`.
     """
     sources = Sources(source.resolve().parent, os.path.dirname(source))
     specs, files = load_root(source, name, imports, sources)
     if not specs:
         raise CompileError(f"{source}: root '{name}' has no kernel; write @g.map or @g.kernel above a function, with import gompute as g")
+    if kernels is not None:
+        specs = _named(specs, kernels, f"{source}: root '{name}'")
     return _lower(name, specs, sources, files, target)
+
+
+def _named(specs: Sequence[KernelSpec], names: Collection[str], where: str) -> tuple[KernelSpec, ...]:
+    """The specs of these names. Raises CompileError that lists the names that no spec has."""
+    there = [spec.name for spec in specs]
+    missing = [name for name in sorted(names) if name not in there]
+    if missing:
+        lines = []
+        for name in missing:
+            near = get_close_matches(name, there, 3)
+            lines.append(f"  {name}" + (f"; did you mean {' or '.join(near)}?" if near else ""))
+        have = ", ".join(sorted(there))
+        raise CompileError(f"{where} does not make these kernels; it makes {have}\n" + "\n".join(lines))
+    return tuple(spec for spec in specs if spec.name in names)
 
 
 def compile_spec(spec: KernelSpec, target: Target) -> RootIR:

@@ -12,8 +12,8 @@ from gompute.ir.outline import outline
 _compile_root = worker.frontend.compile_root
 
 
-def _with_alias(source, *, name, imports, target):
-    root = _compile_root(source, name=name, imports=imports, target=target)
+def _with_alias(source, *, name, imports, target, kernels):
+    root = _compile_root(source, name=name, imports=imports, target=target, kernels=kernels)
     if not name.startswith("aliased"):
         return root
     return replace(root, ir=f"{root.ir}\n@other_name = alias void (), ptr @{root.kernels[0].symbol}\n")
