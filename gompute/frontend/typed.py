@@ -42,6 +42,8 @@ UnaryOp: TypeAlias = Literal["neg", "invert", "not"]
 CompareOp: TypeAlias = Literal["eq", "ne", "lt", "le", "gt", "ge"]
 IntrinsicName: TypeAlias = Literal["min", "max", "abs", "round", "bitcast"]
 IndexName: TypeAlias = Literal["global_id", "local_id", "block_id", "block_dim", "grid_dim"]
+AtomicOp: TypeAlias = Literal["add", "min", "max", "and", "or", "xor", "exchange", "cas"]
+Scope: TypeAlias = Literal["block", "device", "system"]
 
 
 class Constant(NamedTuple):

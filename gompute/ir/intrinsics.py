@@ -22,6 +22,8 @@ _INTEGERS = r"i([1-9]|[1-5][0-9]|6[0-4])"
 _FLOATS = r"f16|f32|f64"
 _POINTERS = r"p[0-9]+"
 
+_SYSTEM_ATOMICS = {"i": ("add", "and", "exch", "max", "min", "or", "xor"), "f": ("add",)}
+
 
 class Group(NamedTuple):
     """Intrinsics that share a reason, element types and backends.
@@ -31,12 +33,14 @@ class Group(NamedTuple):
         names: without the leading `llvm.` and without type suffixes.
         types: regular expression that each type suffix must match whole, a vector's by its element; None where there is no suffix.
         backends: those that may use them.
+        since: NVIDIA: the first architecture that has them; LLVM ends the process over an older one.
     """
 
     reason: str
     names: tuple[str, ...]
     types: str | None = None
     backends: tuple[str, ...] = _ALL
+    since: tuple[int, int] = (0, 0)
 
 
 GROUPS: tuple[Group, ...] = (
@@ -91,6 +95,15 @@ GROUPS: tuple[Group, ...] = (
         tuple(f"amdgcn.{name}.id.{axis}" for name in ("workgroup", "workitem") for axis in "xyz"),
         backends=("hip",),
     ),
+    Group(
+        "atomic operations that other devices and the host see as such",
+        tuple(f"nvvm.atomic.{name}.gen.{kind}.sys" for kind, names in _SYSTEM_ATOMICS.items() for name in names),
+        r"i32|i64|f32|f64|p1",
+        ("cuda",),
+        since=(6, 0),
+    ),
+    Group("waits for the block", ("nvvm.barrier.cta.sync.aligned.all",), backends=("cuda",)),
+    Group("waits for the block", ("amdgcn.s.barrier",), backends=("hip",)),
     Group("block size and block count of the dispatch", ("amdgcn.implicitarg.ptr",), backends=("hip",)),
 )
 
@@ -112,14 +125,17 @@ def split_name(name: str) -> tuple[str, tuple[str, ...]]:
     return ".".join(parts), tuple(reversed(types))
 
 
-def refusal(name: str, backend: str) -> str | None:
-    """Why `backend` may not call the intrinsic `name` (with its `llvm.`); None where it may. Lengths of copies are not looked at."""
+def refusal(name: str, backend: str, number: tuple[int, ...] | None = None) -> str | None:
+    """Why `backend` may not call the intrinsic `name` (with its `llvm.`), of NVIDIA for the architecture of that number where one is given;
+    None where it may. Lengths of copies are not looked at."""
     base, types = split_name(name)
     group = _BY_NAME.get(base)
     if group is None:
         return "it is not among the intrinsics that are exact and need no library on every target"
     if backend not in group.backends:
         return f"it belongs to the {' and '.join(group.backends)} backend, and this is {backend}"
+    if number is not None and backend == "cuda" and number < group.since:
+        return f"sm_{number[0]}{number[1]} does not have it; the first architecture that does is sm_{group.since[0]}{group.since[1]}"
     for suffix in types:
         if group.types is None or re.fullmatch(group.types, suffix) is None:
             return f"it is not allowed on {suffix}"

@@ -186,7 +186,7 @@ def _declaration_faults(function: FunctionOutline, shape: ModuleOutline, target:
             f"it needs the function `{name}`, which the module only declares; nothing is linked in, so define it in the module",
         )
         return
-    reason = refusal(name, target.backend)
+    reason = refusal(name, target.backend, target.number)
     if reason is not None:
         yield Fault("intrinsic", place.of_global(name), f"the intrinsic `{name}` is not allowed: {reason}")
     elif target.backend == "cpu" and (base := split_name(name)[0]) in _COPIES:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gompute.backends import generate
-from gompute.ir.intrinsics import CPU_LARGEST_COPY, GROUPS, refusal, split_name
+from gompute.ir.intrinsics import CPU_LARGEST_COPY, GROUPS, Group, refusal, split_name
 from gompute.targets import Target, parse_target
 from tests.backends.modules import kernel
 
@@ -155,12 +155,29 @@ def _lifetimes(calls: _Calls, backend: str) -> None:
     calls.call(f"invariant.end.p{space}", "void", "ptr = %fixed", "i64 immarg 4", f"{pointer} = %local")
 
 
-def _all_calls(backend: str) -> _Calls:
-    """A call of every intrinsic that the table allows on `backend`."""
-    calls = _Calls()
-    for group in GROUPS:
-        if backend not in group.backends:
-            continue
+def _groups(target: Target) -> list[Group]:
+    return [group for group in GROUPS if target.backend in group.backends and target.number >= group.since]
+
+
+def _of_blocks(calls: _Calls, name: str) -> None:
+    """What concerns a block as a whole."""
+    if name.startswith("nvvm.atomic."):
+        for suffix in ("f32", "f64") if ".f." in name else ("i32", "i64"):
+            calls.lines.append(f"  %g{len(calls.lines)} = addrspacecast ptr %data to ptr addrspace(1)")
+            pointer = calls.lines[-1].split()[0]
+            calls.call(f"{name}.{suffix}.p1", _typed(suffix), f"ptr addrspace(1) = {pointer}", _typed(suffix))
+    elif name.startswith("nvvm.barrier"):
+        calls.call(name, "void", "i32 immarg 0")
+    elif name == "amdgcn.s.barrier":
+        calls.call(name, "void")
+    else:
+        raise AssertionError(f"no call is known for {name}")
+
+
+def _all_calls(target: Target) -> _Calls:
+    """A call of every intrinsic that the table allows on `target`."""
+    calls, backend = _Calls(), target.backend
+    for group in _groups(target):
         for name in group.names:
             if name in ("fptosi.sat", "fptoui.sat"):
                 _conversions(calls, name)
@@ -179,10 +196,12 @@ def _all_calls(backend: str) -> _Calls:
                 _copies(calls, name, backend)
             elif name.startswith(("lifetime.", "invariant.")):
                 continue
-            elif name.startswith(("nvvm.", "amdgcn.work")):
+            elif name.startswith(("nvvm.read", "amdgcn.work")):
                 calls.call(name, "i32")
             elif name == "amdgcn.implicitarg.ptr":
                 calls.call(name, "ptr addrspace(4)")
+            elif name.startswith(("nvvm.", "amdgcn.")):
+                _of_blocks(calls, name)
             elif group.types is None or group.reason.startswith(("facts", "address")):
                 _facts(calls, name)
             else:
@@ -201,11 +220,11 @@ def _all_calls(backend: str) -> _Calls:
 @pytest.mark.parametrize(("backend", "name"), [(backend, name) for backend, names in _TARGETS.items() for name in names])
 def test_every_row_becomes_instructions(backend: str, name: str) -> None:
     target = parse_target(name)
-    calls = _all_calls(backend)
+    calls = _all_calls(target)
     scope = "!9 = distinct !{!9, !8}\n!8 = distinct !{!8}\n"
     generated = generate(calls.ir(target) + scope, kernel(target, "")[1], target)
     called = {declaration.partition("@")[2].partition("(")[0] for declaration in calls.declarations}
-    allowed = {f"llvm.{name}" for group in GROUPS if backend in group.backends for name in group.names}
+    allowed = {f"llvm.{name}" for group in _groups(target) for name in group.names}
     assert {f"llvm.{split_name(name)[0]}" for name in called} == allowed
     assert len(generated.blobs[0].data) > 0
 
@@ -251,6 +270,12 @@ def test_refusal_says_why(name: str, backend: str, reason: str) -> None:
     said = refusal(name, backend)
     assert said is not None
     assert reason in said
+
+
+def test_an_architecture_without_an_intrinsic_is_named() -> None:
+    said = refusal("llvm.nvvm.atomic.add.gen.i.sys.i32.p1", "cuda", (5, 2))
+    assert said == "sm_52 does not have it; the first architecture that does is sm_60"
+    assert refusal("llvm.nvvm.atomic.add.gen.i.sys.i32.p1", "cuda", (6, 0)) is None
 
 
 def test_rows_are_unique_and_sorted_out() -> None:

@@ -5,10 +5,16 @@ from __future__ import annotations
 from math import prod
 
 from gompute.frontend import typed
+from gompute.frontend.dialects.atomics import emit_atomic
 from gompute.frontend.dialects.gpu import GpuDialect
 from gompute.frontend.irtext.text import FunctionText
-from gompute.lang.types import ParamsType
+from gompute.lang.types import ParamsType, ScalarType
 
+_SCOPES: dict[typed.Scope, str] = {"block": 'syncscope("workgroup") ', "device": 'syncscope("agent") ', "system": ""}
+# Without these facts LLVM writes compare-and-swap loops: memory of the host or of another device may not take every operation. The
+# device's own does, and what reaches further has the scope "system". The third lets the units that add floats be used where they take
+# subnormal numbers for zero (gfx90a in f32).
+_DEVICE_MEMORY = ", !amdgpu.no.fine.grained.memory !{}, !amdgpu.no.remote.memory !{}, !amdgpu.ignore.denormal.mode !{}"
 _IMPLICIT_POINTER = "ptr addrspace(4)"
 
 
@@ -49,6 +55,26 @@ class AmdgcnDialect(GpuDialect):
             value = text.value(f"load i{width}, {_IMPLICIT_POINTER} {address}, align {width // 8}, !invariant.load !{{}}")
             return text.value(f"zext i{width} {value} to i64")
         return text.value(f"zext i32 {value} to i64")
+
+    def barrier(self, text: FunctionText) -> None:
+        """``s_barrier`` between fences: by itself it waits and orders nothing."""
+        text.effect('fence syncscope("workgroup") release')
+        text.call("llvm.amdgcn.s.barrier")
+        text.effect('fence syncscope("workgroup") acquire')
+
+    def atomic(
+        self,
+        text: FunctionText,
+        op: typed.AtomicOp,
+        scalar: ScalarType,
+        pointer: str,
+        address: str,
+        operands: tuple[str, ...],
+        scope: typed.Scope,
+    ) -> str:
+        """What the memory's own units do, where they can."""
+        metadata = "" if scope == "system" else _DEVICE_MEMORY
+        return emit_atomic(text, op, scalar, pointer, address, operands, _SCOPES[scope], metadata)
 
     def params_argument(self, params: ParamsType) -> str:
         """A byref parameter: the kernel's argument segment itself."""

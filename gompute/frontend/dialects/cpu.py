@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from gompute.errors import InternalError
 from gompute.frontend import typed
+from gompute.frontend.dialects.atomics import emit_atomic
 from gompute.frontend.dialects.dialect import CONTEXT_ARGUMENT, FUNCTION_ATTRIBUTES
 from gompute.frontend.dialects.element import emit_element, memory_attributes
 from gompute.frontend.irtext.text import FunctionText, ModuleText, safe_name
@@ -45,6 +46,7 @@ class CpuDialect:
     alloca_suffix = ""
     table_pointer = "ptr"
     table_space = ""
+    shared_pointer = "ptr"
     module_metadata = _LOOP_METADATA
     passes_context = True
 
@@ -61,6 +63,28 @@ class CpuDialect:
             return text.value(f"add i64 {first}, {self.index(text, 'local_id', dim)}")
         address = text.value(f"getelementptr inbounds i64, {CONTEXT_ARGUMENT}, i64 {_CONTEXT[name] + dim}")
         return text.value(f"load i64, ptr {address}, align 8")
+
+    def barrier(self, text: FunctionText) -> None:
+        """A suspension of the coroutine that the work-item is: the others run up to here before it goes on. The function that the text
+        belongs to has a block "suspended", which returns to whoever resumed it."""
+        status = text.intrinsic("llvm.coro.suspend", "i8", ("token", "none"), ("i1", "false"))
+        resumed = text.new_block("resumed")
+        text.effect(f"switch i8 {status}, label %suspended [i8 0, label %{resumed}]")
+        text.open = False
+        text.start(resumed)
+
+    def atomic(
+        self,
+        text: FunctionText,
+        op: typed.AtomicOp,
+        scalar: ScalarType,
+        pointer: str,
+        address: str,
+        operands: tuple[str, ...],
+        scope: typed.Scope,
+    ) -> str:
+        """An atomic instruction: blocks run in several threads."""
+        return emit_atomic(text, op, scalar, pointer, address, operands)
 
     def generated_kernel(self, module: ModuleText, kernel: typed.GeneratedKernel) -> None:
         """A loop over elements; the vectoriser takes that of an elementwise kernel."""

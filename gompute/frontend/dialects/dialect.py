@@ -6,6 +6,7 @@ from typing import Protocol
 
 from gompute.frontend import typed
 from gompute.frontend.irtext.text import FunctionText, ModuleText
+from gompute.lang.types import ScalarType
 
 FUNCTION_ATTRIBUTES = 'nounwind "no-builtins"'
 """On every function. Without "no-builtins" LLVM turns loops into memset or memcpy, and no library is linked."""
@@ -27,6 +28,7 @@ class Dialect(Protocol):
         alloca_suffix: what follows the alignment of an alloca, with a comma before it.
         table_pointer: the type of the address of a constant table.
         table_space: the address space of tables as a global's definition has it, with a blank after it.
+        shared_pointer: the type of a pointer to memory that a block shares.
         module_metadata: metadata of the module as a whole, lines of text.
         passes_context: whether functions that read coordinates take `CONTEXT_ARGUMENT` first.
     """
@@ -50,12 +52,37 @@ class Dialect(Protocol):
     @property
     def table_space(self) -> str: ...
     @property
+    def shared_pointer(self) -> str: ...
+    @property
     def module_metadata(self) -> str: ...
     @property
     def passes_context(self) -> bool: ...
 
     def index(self, text: FunctionText, name: typed.IndexName, dim: int) -> str:
         """A coordinate as an i64."""
+        ...
+
+    def barrier(self, text: FunctionText) -> None:
+        """Wait until every work-item of the block is here and sees what the others wrote before. The function that the text belongs to is
+        `convergent`."""
+        ...
+
+    def atomic(
+        self,
+        text: FunctionText,
+        op: typed.AtomicOp,
+        scalar: ScalarType,
+        pointer: str,
+        address: str,
+        operands: tuple[str, ...],
+        scope: typed.Scope,
+    ) -> str:
+        """An atomic operation on an element of type `scalar` at `address`, of type `pointer`; gives what the element held before.
+
+        Args:
+            operands: the value; for `cas` the expected value, then the new one.
+            scope: who else may be at work on the element; of shared memory `block`.
+        """
         ...
 
     def generated_kernel(self, module: ModuleText, kernel: typed.GeneratedKernel) -> None:

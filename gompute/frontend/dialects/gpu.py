@@ -16,6 +16,7 @@ class GpuDialect(ABC):
     """What NVIDIA and AMD share: arguments come as function parameters and coordinates from intrinsics."""
 
     global_pointer = "ptr addrspace(1)"
+    shared_pointer = "ptr addrspace(3)"
     params_metadata = ""  # a params struct may be copied to the stack, where a load marked invariant could move above the copy
     passes_context = False
 
@@ -25,6 +26,21 @@ class GpuDialect(ABC):
 
     @abstractmethod
     def index(self, text: FunctionText, name: typed.IndexName, dim: int) -> str: ...
+
+    @abstractmethod
+    def barrier(self, text: FunctionText) -> None: ...
+
+    @abstractmethod
+    def atomic(
+        self,
+        text: FunctionText,
+        op: typed.AtomicOp,
+        scalar: ScalarType,
+        pointer: str,
+        address: str,
+        operands: tuple[str, ...],
+        scope: typed.Scope,
+    ) -> str: ...
 
     @abstractmethod
     def params_argument(self, params: ParamsType) -> str:

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from gompute.frontend import typed
+from gompute.frontend.dialects.atomics import converted, emit_atomic
 from gompute.frontend.dialects.gpu import GpuDialect
 from gompute.frontend.irtext.text import FunctionText
-from gompute.lang.types import ParamsType
+from gompute.frontend.irtext.values import value_type
+from gompute.lang.types import ParamsType, ScalarType
 
+_SCOPES: dict[typed.Scope, str] = {"block": 'syncscope("block") ', "device": 'syncscope("device") ', "system": ""}
+_SYSTEM_WIDE: dict[tuple[typed.AtomicOp, str], str] = {
+    **{("add", kind): f"add.gen.{'f' if kind == 'float' else 'i'}" for kind in ("int", "uint", "float")},
+    **{("exchange", kind): "exch.gen.i" for kind in ("int", "uint", "float")},
+    **{(op, kind): f"{op}.gen.i" for op in ("and", "or", "xor") for kind in ("int", "uint")},
+    ("min", "int"): "min.gen.i",
+    ("max", "int"): "max.gen.i",
+}
 _REGISTERS = {"local_id": "tid", "block_id": "ctaid", "block_dim": "ntid", "grid_dim": "nctaid"}
 
 
@@ -31,6 +41,34 @@ class NvptxDialect(GpuDialect):
         register = text.intrinsic(f"llvm.nvvm.read.ptx.sreg.{_REGISTERS[name]}.{'xyz'[dim]}", "i32")
         return text.value(f"zext i32 {register} to i64")
 
+    def barrier(self, text: FunctionText) -> None:
+        """``bar.sync``, which also orders the block's accesses of memory."""
+        text.call("llvm.nvvm.barrier.cta.sync.aligned.all", ("i32", "0"))
+
+    def atomic(
+        self,
+        text: FunctionText,
+        op: typed.AtomicOp,
+        scalar: ScalarType,
+        pointer: str,
+        address: str,
+        operands: tuple[str, ...],
+        scope: typed.Scope,
+    ) -> str:
+        """``atom``. Of an instruction that reads and writes LLVM drops the scope, and PTX then takes that of the device; only a
+        compare-and-swap keeps it, and intrinsics that have it in their name."""
+        if scope == "system" and scalar.kind == "uint" and op in ("min", "max"):
+            return _extreme_of_system(text, op, scalar, pointer, address, operands[0])
+        name = _SYSTEM_WIDE.get((op, scalar.kind)) if scope == "system" else None
+        if name is None:
+            return emit_atomic(text, op, scalar, pointer, address, operands, _SCOPES[scope])
+        register = value_type(scalar)
+        word = f"i{scalar.bits}" if op == "exchange" else register
+        value = converted(text, operands[0], register, word)
+        suffix = f"{'f' if word == register and scalar.is_float else 'i'}{scalar.bits}"
+        old = text.intrinsic(f"llvm.nvvm.atomic.{name}.sys.{suffix}.p1", word, (pointer, address), (word, value))
+        return converted(text, old, word, register)
+
     def params_argument(self, params: ParamsType) -> str:
         """A byval parameter."""
         return f"ptr byval([{params.size} x i8]) align {params.align}"
@@ -38,3 +76,18 @@ class NvptxDialect(GpuDialect):
     def block_attributes(self, block_size: tuple[int, int, int], *, exact: bool) -> str:
         """``.reqntid`` or ``.maxntid``."""
         return f'"nvvm.{"reqntid" if exact else "maxntid"}"="{",".join(map(str, block_size))}"'
+
+
+def _extreme_of_system(text: FunctionText, op: typed.AtomicOp, scalar: ScalarType, pointer: str, address: str, value: str) -> str:
+    """``min`` or ``max`` of unsigned integers, for which there is no intrinsic: tried until nobody came between."""
+    bits, size = value_type(scalar), scalar.size
+    first = text.value(f"load atomic {bits}, {pointer} {address} monotonic, align {size}")
+    before, again, done = text.block, text.new_block("swap"), text.new_block("swapped")
+    text.start(again)
+    old = text.value(f"phi {bits} [ {first}, %{before} ], [ %{again}.seen, %{again} ]")
+    wanted = text.intrinsic(f"llvm.u{op}.{bits}", bits, (bits, old), (bits, value))
+    both = text.value(f"cmpxchg {pointer} {address}, {bits} {old}, {bits} {wanted} monotonic monotonic, align {size}")
+    text.effect(f"%{again}.seen = extractvalue {{ {bits}, i1 }} {both}, 0")
+    text.branch_if(text.value(f"extractvalue {{ {bits}, i1 }} {both}, 1"), done, again)
+    text.start(done)
+    return old

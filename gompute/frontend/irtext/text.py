@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from gompute.errors import InternalError
 from gompute.frontend.irtext.values import constant, memory_type
-from gompute.lang.types import TableType
+from gompute.lang.types import ScalarType, TableType
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_]")
 
@@ -40,10 +40,18 @@ class ModuleText:
         self._tables_seen: dict[int, tuple[TableType, str]] = {}
         self._support: dict[str, str] = {}
         self._functions: list[str] = []
+        self._variables: list[str] = []
 
     def add_function(self, definition: str) -> None:
         """Append a complete definition."""
         self._functions.append(definition)
+
+    def shared_array(self, wanted: str, element: ScalarType, length: int) -> str:
+        """A new array in memory that a GPU's block shares, not initialised; gives its address."""
+        symbol = self.unique_symbol(wanted)
+        body = f"internal addrspace(3) global [{length} x {memory_type(element)}] poison, align {element.size}"
+        self._variables.append(f"@{symbol} = {body}")
+        return f"@{symbol}"
 
     def unique_symbol(self, wanted: str) -> str:
         """A symbol that nothing else in the module has: `wanted`, or that with underscores after it."""
@@ -82,8 +90,10 @@ class ModuleText:
         return symbol
 
     def render(self, header: str, footer: str) -> str:
-        """The whole module: `header`, tables, declarations, functions, `footer`."""
+        """The whole module: `header`, variables, tables, declarations, functions, `footer`."""
         parts = [header]
+        if self._variables:
+            parts.append("\n".join(self._variables))
         if self._tables:
             parts.append("\n".join(f"@{name} = private unnamed_addr {self._table_space}{body}" for body, name in self._tables.items()))
         if self._declarations:
@@ -161,6 +171,11 @@ class FunctionText:
         """Call an intrinsic with (type, operand) pairs."""
         self.module.declare(name, result, ", ".join(register for register, _ in arguments))
         return self.value(f"call {result} @{name}({', '.join(f'{register} {operand}' for register, operand in arguments)})")
+
+    def call(self, name: str, *arguments: tuple[str, str]) -> None:
+        """Call an intrinsic that gives nothing with (type, operand) pairs."""
+        self.module.declare(name, "void", ", ".join(register for register, _ in arguments))
+        self.effect(f"call void @{name}({', '.join(f'{register} {operand}' for register, operand in arguments)})")
 
     def definition(self, header: str) -> str:
         """The finished text: `header` is all before the opening brace."""
