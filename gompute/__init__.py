@@ -15,7 +15,7 @@ TYPE_CHECKING = False  # type checkers know the name; importing `typing` would d
 if TYPE_CHECKING:
     from typing import Any
 
-    from gompute import runtime
+    from gompute import math, runtime
     from gompute.errors import (
         AllocFailed,
         ArtifactError,
@@ -90,7 +90,7 @@ _HOMES = {
     "gompute.runtime.dim3": "Dim3",
     "gompute.runtime.status": "last_driver_error",
 }
-_MODULES = {"abi": "gompute.lang.abi", "runtime": "gompute.runtime"}
+_MODULES = {"abi": "gompute.lang.abi", "math": "gompute.math", "runtime": "gompute.runtime"}
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
@@ -149,6 +149,7 @@ __all__ = [
     "map",
     "map_indexed",
     "map_to",
+    "math",
     "params",
     "ptr",
     "register_kernels",

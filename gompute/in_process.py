@@ -1,6 +1,6 @@
 """The one door between the two halves: what the runtime side may ask of the compiler in its own process.
 
-Both functions load what they need only when they are called, so that a program that runs artifacts never pays for it.
+Its functions load what they need only when they are called, so that a program that runs artifacts never pays for it.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 from gompute.artifacts.entry import KernelEntry
 from gompute.errors import BackendUnavailable, InvalidArgument, Unsupported
 from gompute.lang import abi
+from gompute.lang.math_function import MathFunction
 from gompute.lang.spec import KernelSpec
 from gompute.lang.types import ParamsType, ScalarType
 
 if TYPE_CHECKING:
     from gompute.frontend import typed
 
-__all__ = ["call_on_host", "compile_for_cpu"]
+__all__ = ["call_math", "call_on_host", "compile_for_cpu"]
 
 # What `g.target` says in a host call: the meaning of a kernel does not depend on it, but a branch on it has to go one way.
 _HOST_TARGET = "x86-64-v3"
@@ -65,6 +66,20 @@ def call_on_host(spec: KernelSpec, arguments: Sequence[Any], keywords: Mapping[s
     with deep_recursion():
         result = evaluate.run(function, values)
     return None if result is None or function.result is None else function.result(result)
+
+
+def call_math(function: MathFunction, arguments: Sequence[Any], out: Any = None) -> Any:
+    """A function of `gompute.math` on the host: of numbers through the evaluator, of arrays through its CPU kernel.
+
+    Raises as `MathFunction.__call__`.
+    """
+    if out is not None or any(hasattr(argument, "__array_interface__") or isinstance(argument, (list, tuple)) for argument in arguments):
+        from gompute.handles.math_arrays import apply
+
+        return apply(function, arguments, out)
+    from gompute.frontend.math_values import value
+
+    return value(function, arguments)
 
 
 def compile_for_cpu(spec: KernelSpec) -> tuple[bytes, KernelEntry]:

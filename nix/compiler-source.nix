@@ -2,7 +2,7 @@
 # edit of the runtime, a test or a page of text compiles no kernel again.
 let
   package = "${toString ../.}/gompute";
-  folders = [ "artifacts" "backends" "build" "frontend" "ir" "lang" "targets" ];
+  folders = [ "artifacts" "backends" "build" "frontend" "ir" "lang" "math" "targets" ];
   files = [ "__init__.py" "__main__.py" "errors.py" "in_process.py" ];
   # Of the command line what `build` and `merge` need.
   commands = [ "__init__.py" "app.py" "build.py" "failures.py" "merge.py" "options.py" "progress.py" "report.py" ];

@@ -30,6 +30,7 @@ LAYERS: dict[str, set[str]] = {
     "targets": {"errors"},
     "lang": {"errors", "targets"},
     "artifacts": {"errors", "targets", "lang"},
+    "math": {"errors", "targets", "lang"},
     "frontend": SHARED,
     "ir": SHARED | {"frontend"},
     "backends": SHARED | {"frontend", "ir"},

@@ -15,6 +15,9 @@ from gompute.errors import CompileError
 
 __all__ = ["FunctionSyntax", "SourceFile", "Sources", "statements_in"]
 
+#: The folder that holds the package.
+_INSTALLED = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+
 FunctionSyntax = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
@@ -98,8 +101,11 @@ class Sources:
         known = self._files.get(path)
         if known is not None:
             return known
-        relative = os.path.relpath(os.path.realpath(path), self.folder)
-        shown = os.path.normpath(os.path.join(self._shown, relative))
+        place = os.path.realpath(path)
+        below = os.path.relpath(place, self.folder)
+        shown = os.path.normpath(os.path.join(self._shown, below))
+        # Gompute's own functions are named alike wherever it is installed.
+        relative = os.path.relpath(place, _INSTALLED) if place.startswith(f"{_INSTALLED}{os.sep}gompute{os.sep}") else below
         try:
             with tokenize.open(path) as file:  # honours a coding line and a byte order mark
                 text = file.read()

@@ -40,7 +40,7 @@ class Slot:
 BinaryOp: TypeAlias = Literal["add", "sub", "mul", "truediv", "floordiv", "mod", "and", "or", "xor", "shl", "shr"]
 UnaryOp: TypeAlias = Literal["neg", "invert", "not"]
 CompareOp: TypeAlias = Literal["eq", "ne", "lt", "le", "gt", "ge"]
-IntrinsicName: TypeAlias = Literal["min", "max", "abs", "round", "bitcast"]
+IntrinsicName: TypeAlias = Literal["min", "max", "abs", "round", "bitcast", "sqrt", "floor", "ceil", "trunc", "copysign", "fmod", "fma"]
 IndexName: TypeAlias = Literal["global_id", "local_id", "block_id", "block_dim", "grid_dim"]
 AtomicOp: TypeAlias = Literal["add", "min", "max", "and", "or", "xor", "exchange", "cas"]
 Scope: TypeAlias = Literal["block", "device", "system"]
@@ -123,7 +123,8 @@ class Cast(NamedTuple):
 
 
 class Intrinsic(NamedTuple):
-    """`min`, `max` (two operands of `type`; NaN propagates, -0 < +0), `abs`, `round` (float, to nearest even), `bitcast` (same width)."""
+    """`min`, `max` (two operands of `type`; NaN propagates, -0 < +0), `abs`, `round` (float, to nearest even), `bitcast` (same width), and
+    of floats `sqrt`, `floor`, `ceil`, `trunc`, `copysign`, `fmod` and `fma`, each rounded once."""
 
     type: ScalarType
     name: IntrinsicName
@@ -248,9 +249,10 @@ class Function:
         locals: all slots but the parameters; scalars start at 0 (the checker refuses a read before assignment, so the value never shows),
             local arrays start zeroed.
         uses_index: the body, or a function that it calls, reads an `Index`.
+        inline: its code goes wherever it is called, so that loops over it vectorise.
     """
 
-    __slots__ = ("body", "locals", "location", "parameters", "result", "symbol", "uses_index")
+    __slots__ = ("body", "inline", "locals", "location", "parameters", "result", "symbol", "uses_index")
 
     def __init__(
         self,
@@ -261,6 +263,7 @@ class Function:
         locals: list[Slot] | None = None,
         body: tuple[Statement, ...] = (),
         uses_index: bool = False,
+        inline: bool = False,
     ) -> None:
         self.symbol = symbol
         self.parameters = parameters
@@ -269,6 +272,7 @@ class Function:
         self.locals: list[Slot] = [] if locals is None else locals
         self.body = body
         self.uses_index = uses_index
+        self.inline = inline
 
 
 class Array(NamedTuple):

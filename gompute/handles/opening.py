@@ -16,7 +16,7 @@ from gompute.runtime import cpu
 from gompute.runtime.context import DeviceContext, DeviceKernel
 from gompute.targets import KINDS
 
-__all__ = ["BACKENDS", "AnyContext", "Opened", "open_kernel", "spec_of"]
+__all__ = ["BACKENDS", "AnyContext", "Opened", "open_compiled", "open_kernel", "spec_of"]
 
 BACKENDS = tuple(KINDS)
 
@@ -80,6 +80,15 @@ def open_kernel(what: KernelSpec | str, backend: str, ordinal: int, kernels: Ker
     kernel_set = required_set(kernels, name)
     kernel_set.root_of(name)  # a wrong name is told before a missing driver
     return _load(what, kernel_set, _device_context(backend, ordinal))
+
+
+def open_compiled(spec: KernelSpec) -> Opened:
+    """A kernel compiled for this machine's processor, whatever the kernel sets hold.
+
+    Raises:
+        BackendUnavailable: the compiler is not installed, or has no target for this processor.
+    """
+    return _compile(spec, cpu.Context(0), "it is compiled on first use")
 
 
 def _device_context(backend: str, ordinal: int) -> DeviceContext:

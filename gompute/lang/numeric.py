@@ -16,6 +16,8 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+from gompute.lang import exact
+
 if TYPE_CHECKING:
     from gompute.lang.types import ScalarType
 
@@ -25,7 +27,6 @@ __all__ = [
     "compare",
     "convert",
     "divide",
-    "fmod",
     "from_bits",
     "intrinsic",
     "limits",
@@ -205,16 +206,9 @@ def divide(a: float, b: float) -> float:
     return math.copysign(math.inf, a) * math.copysign(1.0, b)
 
 
-def fmod(a: float, b: float) -> float:
-    """The remainder of the division cut towards zero, with the sign of `a`; exact, so it needs no rounding in any format."""
-    if b == 0 or math.isinf(a):  # math.fmod raises here
-        return math.nan
-    return math.fmod(a, b)
-
-
 def _float_divmod(a: float, b: float, rounded: Callable[[float], float]) -> tuple[float, float]:
     """Quotient and remainder of NumPy's floor division, step by step in the precision that `rounded` gives."""
-    remainder = fmod(a, b)
+    remainder = exact.fmod(a, b)
     if b == 0:
         return divide(a, b), remainder
     quotient = rounded(rounded(a - remainder) / b)  # very near an integer
@@ -236,20 +230,20 @@ def _float_divmod(a: float, b: float, rounded: Callable[[float], float]) -> tupl
 
 def _float_binary(op: str, a: float, b: float, dtype: ScalarType) -> float:
     if op == "add":
-        exact = a + b
+        result = a + b
     elif op == "sub":
-        exact = a - b
+        result = a - b
     elif op == "mul":
-        exact = a * b
+        result = a * b
     elif op == "truediv":
-        exact = divide(a, b)
+        result = divide(a, b)
     elif op in ("floordiv", "mod"):
         # As NumPy does it: the steps for f16 (and for bf16, by the same rule) are taken in f32 and the result is rounded at the end.
         quotient, remainder = _float_divmod(a, b, _round_f64 if dtype.name == "f64" else _round_f32)
-        exact = quotient if op == "floordiv" else remainder
+        result = quotient if op == "floordiv" else remainder
     else:
         raise ValueError(f"no operation {op!r} on {dtype.name}")
-    return round_float(exact, dtype)
+    return round_float(result, dtype)
 
 
 # ---- integer arithmetic ----
@@ -350,8 +344,9 @@ def intrinsic(name: str, operands: Sequence[Number], dtype: ScalarType, operand_
 
     ``min`` and ``max`` take two values; NaN wins, and -0 is below +0. ``abs`` wraps for the smallest integer and clears a float's sign.
     ``round`` goes to the nearest integral value, ties to even, in the same float type, and keeps the sign of a zero; it leaves integers
-    alone. ``bitcast`` reads the bits of a value of `operand_type` as `dtype`, which has the same width. All but ``bitcast`` have
-    `operand_type` equal to `dtype`.
+    alone. ``sqrt``, ``floor``, ``ceil``, ``trunc``, ``copysign``, ``fmod`` and ``fma`` are of floats, and are rounded once. ``bitcast``
+    reads the bits of a value of `operand_type` as `dtype`, which has the same width. All but ``bitcast`` have `operand_type` equal to
+    `dtype`.
 
     Raises:
         ValueError: there is no such function.
@@ -368,7 +363,12 @@ def intrinsic(name: str, operands: Sequence[Number], dtype: ScalarType, operand_
             return math.fabs(first)
         return wrap(abs(int(first)), dtype) if dtype.kind != "bool" else first
     if name == "round":
-        return _round_half_even(float(first)) if dtype.kind == "float" else first
+        return exact.round_half_even(float(first)) if dtype.kind == "float" else first
+    if name == "fma":
+        fused = exact.fused_multiply_add(*(float(operand) for operand in operands), to_odd=dtype.bits < 64)
+        return round_float(fused, dtype)
+    if name in exact.FUNCTIONS:
+        return round_float(exact.FUNCTIONS[name]([float(operand) for operand in operands]), dtype)
     raise ValueError(f"no function {name!r}")
 
 
@@ -379,9 +379,3 @@ def _extreme(name: str, a: Number, b: Number) -> Number:
         a, b = (a, b) if math.copysign(1.0, a) < 0 else (b, a)
         return a if name == "min" else b
     return a if (a < b) == (name == "min") else b
-
-
-def _round_half_even(value: float) -> float:
-    if not math.isfinite(value) or abs(value) >= 2.0**52:  # no fraction; round() would raise on infinity and NaN
-        return value
-    return math.copysign(float(round(value)), value)

@@ -11,6 +11,7 @@ from typing import Any
 from gompute.frontend import typed
 from gompute.frontend.check.context import Context
 from gompute.frontend.check.convert import cast, coerce, condition, to_value, weak_to
+from gompute.frontend.check.math_calls import call_math
 from gompute.frontend.check.operands import (
     ArrayPlace,
     Operand,
@@ -25,8 +26,9 @@ from gompute.frontend.check.operands import (
 )
 from gompute.frontend.faults import KernelFault
 from gompute.lang import builtins as language
-from gompute.lang import numeric, promotion
+from gompute.lang import math_function, numeric, promotion
 from gompute.lang.builtins import Table
+from gompute.lang.math_function import MathFunction
 from gompute.lang.params import params_type
 from gompute.lang.promotion import PromotionRefused
 from gompute.lang.spec import KernelSpec
@@ -48,6 +50,8 @@ def call(context: Context, node: ast.Call, choose: Choose) -> Operand | typed.Ca
     if target is language.select:
         test, then, otherwise = _positional(context, node, "select", 3)
         return choose(condition(test, node.args[0]), then, otherwise, node)
+    if isinstance(target, MathFunction):
+        return call_math(context, node, target, _positional(context, node, f"g.math.{target.__name__}", target.arity))
     handler = _handler(target)
     if handler is not None:
         return handler(context, node)
@@ -90,7 +94,8 @@ def _refuse(node: ast.Call, target: Any) -> None:
     if target in (pow, divmod):
         raise KernelFault(node, f"'{name}' is not supported in a kernel", "write the operators: x * x, x // y, x % y")
     if getattr(target, "__module__", None) == "math":
-        raise KernelFault(node, f"math.{name} cannot be compiled for a device", "write it with arithmetic, or as a function of your own")
+        fix = f"write g.math.{name}" if name in math_function.NAMES else "write it with arithmetic, or as a function of your own"
+        raise KernelFault(node, f"math.{name} cannot be compiled for a device", fix)
     raise KernelFault(node, f"'{name}' cannot be called in a kernel", "call a Python function with annotated arguments")
 
 

@@ -165,6 +165,7 @@ class Functions:
             header.parameters,
             header.result,
             typed.Location(header.source.relative, header.syntax.lineno, 1),
+            inline=function.__module__.startswith("gompute.math."),
         )
         kinds: dict[str, Kind] = {}
         while True:

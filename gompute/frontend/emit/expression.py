@@ -7,7 +7,7 @@ from collections.abc import Callable
 from gompute.errors import InternalError
 from gompute.frontend import typed
 from gompute.frontend.dialects.dialect import Dialect
-from gompute.frontend.emit import arithmetic
+from gompute.frontend.emit import arithmetic, exact
 from gompute.frontend.emit.conversion import cast
 from gompute.frontend.irtext.text import FunctionText
 from gompute.frontend.irtext.values import constant, element_address, load, value_type
@@ -152,7 +152,7 @@ class ExpressionEmitter:
             return arithmetic.round_half_even(text, node.type, *operands)
         if node.name == "bitcast":
             return arithmetic.bitcast(text, _type_of(node.operands[0]), node.type, *operands)
-        raise InternalError(f"no intrinsic {node.name!r}")
+        return exact.evaluate(text, node.type, node.name, *operands)
 
     def _sequence(self, node: typed.Sequence) -> str:
         self.assign(node.slot, self.expression(node.value))
@@ -240,7 +240,7 @@ def _cost(node: typed.Expression, budget: int = _FREE) -> int:
         operands: tuple[typed.Expression, ...] = (node.operand,)
     elif isinstance(node, typed.Compare) or (isinstance(node, typed.Binary) and node.op in _CHEAP_BINARY):
         operands = (node.left, node.right)
-    elif isinstance(node, typed.Intrinsic):
+    elif isinstance(node, typed.Intrinsic) and node.name != "fmod":
         operands = node.operands
     else:
         return _DEAR

@@ -52,7 +52,7 @@ class _FunctionEmitter(ExpressionEmitter):
     def definition(self) -> str:
         """The whole function as text."""
         function = self.function
-        header = f"define internal {self._result_type()} @{function.symbol}({', '.join(self._parameters())}) #0"
+        header = f"define internal {self._result_type()} @{function.symbol}({', '.join(self._parameters())}) #{int(function.inline)}"
         self._locals()
         self._block(function.body)
         if self.text.open:

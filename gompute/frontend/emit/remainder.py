@@ -154,12 +154,20 @@ def float_modulo(text: FunctionText, register: str, left: str, right: str) -> st
     return _call(text, "mod", _MODULO, register, left, right)
 
 
+def float_remainder(text: FunctionText, register: str, left: str, right: str) -> str:
+    """C's ``fmod(left, right)`` of two ``float`` or ``double`` values."""
+    return text.value(f"call {register} @{_fmod(text.module, _FORMATS[register])}({register} {left}, {register} {right})")
+
+
+def _fmod(module: ModuleText, form: _Format) -> str:
+    return module.support(f"gompute_fmod_{form.suffix}", lambda module, symbol: _expand(module, _FMOD, form, symbol, ""))
+
+
 def _call(text: FunctionText, name: str, body: str, register: str, left: str, right: str) -> str:
     form = _FORMATS[register]
 
     def define(module: ModuleText, symbol: str) -> str:
-        fmod = module.support(f"gompute_fmod_{form.suffix}", lambda module, symbol: _expand(module, _FMOD, form, symbol, ""))
-        return _expand(module, body, form, symbol, fmod)
+        return _expand(module, body, form, symbol, _fmod(module, form))
 
     symbol = text.module.support(f"gompute_{name}_{form.suffix}", define)
     return text.value(f"call {register} @{symbol}({register} {left}, {register} {right})")
