@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from gompute.artifacts.checked import Node, Wrong, parse_json, shown
@@ -98,10 +98,13 @@ class Index:
     Attributes:
         generator: name and version of the program that wrote the index.
         units: sorted by root, then by target.
+        left_out: kernels that the sources make and that the manifest of the build did not name, sorted, by root; an empty tuple for a
+            root that was left out whole, whose kernels nobody looked at.
     """
 
     generator: Mapping[str, str]
     units: tuple[UnitEntry, ...]
+    left_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def roots(self) -> tuple[str, ...]:
@@ -135,7 +138,9 @@ def encode_index(index: Index) -> bytes:
             "kernels": {name: kernel_to_json(kernel) for name, kernel in unit.kernels.items()},
             "toolchain": dict(unit.toolchain),
         }
-    document = {"format": FORMAT, "generator": dict(index.generator), "roots": roots}
+    document: dict[str, Any] = {"format": FORMAT, "generator": dict(index.generator), "roots": roots}
+    if index.left_out:
+        document["left_out"] = {root: list(kernels) for root, kernels in index.left_out.items()}
     return json.dumps(document, indent=1, sort_keys=True).encode("ascii") + b"\n"
 
 
@@ -181,7 +186,7 @@ def _index(node: Node) -> Index:
         node.wrong("not the index of a kernel set: lacks 'format'")
     if type(version.value) is not int or version.value != FORMAT:
         version.wrong(f"is {shown(version.value)}, this Gompute reads {FORMAT}; build the set again, or use the Gompute that wrote it")
-    members = node.members(("format", "generator", "roots"))
+    members = node.members(("format", "generator", "roots"), ("left_out",))
     units: list[UnitEntry] = []
     owners: dict[str, str] = {}
     known: dict[str, KernelEntry] = {}
@@ -194,7 +199,19 @@ def _index(node: Node) -> Index:
             for kernel in units[-1].kernels:
                 if owners.setdefault(kernel, root) != root:
                     members["roots"].wrong(f"kernel {kernel!r} is in root {owners[kernel]!r} and in root {root!r}")
-    return Index(generator=_versions(members["generator"]), units=sorted_units(units))
+    left_out = _left_out(members["left_out"], owners) if "left_out" in members else {}
+    return Index(generator=_versions(members["generator"]), units=sorted_units(units), left_out=left_out)
+
+
+def _left_out(node: Node, owners: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Never a kernel or a whole root that is there."""
+    made: dict[str, tuple[str, ...]] = {}
+    for root, kernels in sorted(node.mapping(is_root_name, "name of a root").items()):
+        made[root] = tuple(sorted({kernel.identifier() for kernel in kernels.items()}))
+        present = sorted(name for name in made[root] if owners.get(name) == root)
+        if present or (not made[root] and root in owners.values()):
+            kernels.wrong(f"lists {present[0]!r}, which is in the set" if present else "lists nothing, and the root is in the set")
+    return made
 
 
 def _unit(node: Node, root: str, target: Target, known: dict[str, KernelEntry]) -> UnitEntry:

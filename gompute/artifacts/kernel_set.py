@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -87,11 +88,11 @@ class KernelSet:
         """The root that defines a kernel.
 
         Raises:
-            KernelNotFound: with near names.
+            KernelNotFound: with near names; says so where the manifest of the build left the kernel out.
         """
         root = self._owners.get(kernel)
         if root is None:
-            raise KernelNotFound(f"no kernel {kernel!r} in {self.path}; {self._near(kernel)}")
+            raise KernelNotFound(self._missing(kernel))
         return root
 
     def entry(self, kernel: str, target: Target | None = None) -> KernelEntry:
@@ -179,13 +180,33 @@ class KernelSet:
                 self._blobs[blob.file] = data
         return data
 
-    def _near(self, kernel: str) -> str:
+    def _missing(self, kernel: str) -> str:
+        """What to say of a kernel that is not there."""
+        left_out = {name: root for root, names in self.index.left_out.items() for name in names}
+        said = f"no kernel {kernel!r} in {self.path}"
+        if kernel in left_out:
+            said += f": the manifest that it was built with left it out: root {left_out[kernel]!r} makes it, and no launch of it was found"
+        else:
+            said += f"; {self._near(kernel, left_out)}"
+        if not self.index.left_out:
+            return said
+        if kernel not in left_out:
+            whole = [f"all of root {root!r}" for root, names in self.index.left_out.items() if not names]
+            what = " and ".join([*(["some kernels"] if left_out else []), *whole])
+            said += f"\n  The manifest that it was built with left out {what}."
+        return (
+            f"{said}\n  To add a kernel that is launched, scan the program and build again: gompute manifest scan PATH... -o MANIFEST\n"
+            f'  Where its name is known only at run time, declare it in pyproject.toml: [tool.gompute] keep = ["{kernel}"]'
+        )
+
+    def _near(self, kernel: str, left_out: Mapping[str, str]) -> str:
         # Imported here: only a wrong name pays for it.
         import difflib
 
-        near = difflib.get_close_matches(kernel, self._owners, n=3)
+        near = difflib.get_close_matches(kernel, [*self._owners, *left_out], n=3)
         if near:
-            return f"did you mean {' or '.join(map(repr, near))}?"
+            shown = (f"{name!r}{' (which the manifest left out)' if name in left_out else ''}" for name in near)
+            return f"did you mean {' or '.join(shown)}?"
         names = self.kernels
         more = f" and {len(names) - 10} more" if len(names) > 10 else ""
         return f"it has {', '.join(names[:10])}{more}" if names else "it has none"

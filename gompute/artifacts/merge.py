@@ -49,25 +49,27 @@ def merge_sets(
         ArtifactError: as `merged_units`, or the destination cannot take the set.
     """
     destination.check()
-    content = set_content(merged_units(sources), generator=generator)
+    opened = [KernelSet.open(source) for source in sources]
+    units = merged_units(opened)
+    content = set_content(units, generator=generator, left_out=_left_out(opened, units))
     prepared = destination.prepare(content)
     prepared.write()
     return prepared.place, content.blobs
 
 
-def merged_units(sources: Sequence[str | os.PathLike[str]]) -> tuple[NewUnit, ...]:
+def merged_units(sources: Sequence[KernelSet]) -> tuple[NewUnit, ...]:
     """The union of several kernel sets, in memory. The order of `sources` changes nothing.
 
     A root and target that two sets have must be the same in both, except that one may have a kind of blob (a cubin beside the PTX) that the
     other lacks.
 
     Raises:
-        ArtifactError: a set can't be read, or two sets differ on a root and target, or give one kernel's name to two roots; both are named.
+        ArtifactError: a blob can't be read, or two sets differ on a root and target, or give one kernel's name to two roots; both are
+            named.
     """
     merged: dict[tuple[str, str], tuple[NewUnit, KernelSet]] = {}
     owners: dict[str, tuple[str, KernelSet]] = {}
-    for source in sources:
-        kernels = KernelSet.open(source)
+    for kernels in sources:
         for unit in read_units(kernels):
             key = (unit.root, unit.target.name)
             if key in merged:
@@ -83,6 +85,17 @@ def merged_units(sources: Sequence[str | os.PathLike[str]]) -> tuple[NewUnit, ..
                         "a name is unique in a kernel set: rename one of them, or keep the sets apart"
                     )
     return tuple(unit for unit, _ in merged.values())
+
+
+def _left_out(sources: Sequence[KernelSet], units: Sequence[NewUnit]) -> dict[str, tuple[str, ...]]:
+    """What a manifest left out of one set and no other set has."""
+    made: dict[str, set[str]] = {}
+    for source in sources:
+        for root, kernels in source.index.left_out.items():
+            made.setdefault(root, set()).update(kernels)
+    roots = {unit.root for unit in units}
+    there = {root: {kernel.name for unit in units if unit.root == root for kernel in unit.kernels} for root in {*roots, *made}}
+    return {root: tuple(sorted(made[root] - there[root])) for root in made if made[root] - there[root] or root not in roots}
 
 
 def _unite(first: NewUnit, first_set: KernelSet, second: NewUnit, second_set: KernelSet) -> NewUnit:

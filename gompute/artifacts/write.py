@@ -115,12 +115,15 @@ def check_destination(directory: Path, also: Collection[str] = ()) -> None:
         raise ArtifactError(f"{directory}: not replaced, since its {INDEX} is not that of a kernel set; delete it or choose another folder")
 
 
-def set_content(units: Iterable[NewUnit], *, generator: Mapping[str, str]) -> SetContent:
+def set_content(
+    units: Iterable[NewUnit], *, generator: Mapping[str, str], left_out: Mapping[str, tuple[str, ...]] | None = None
+) -> SetContent:
     """Put a kernel set together.
 
     Args:
         units: in any order; the files do not depend on it.
         generator: name and version of the program that writes: ``{"gompute": "0.1.0"}``.
+        left_out: see `Index`.
 
     Raises:
         ArtifactError: two units give the same root and target or the same kernel.
@@ -134,7 +137,11 @@ def set_content(units: Iterable[NewUnit], *, generator: Mapping[str, str]) -> Se
             if kind in unit.listings:
                 _add(files, listing_file(unit.root, unit.target, kind), unit.listings[kind].encode(), unit)
     _check_owners(made)
-    index = Index(generator=dict(generator), units=sorted_units(map(_entry, made)))
+    index = Index(
+        generator=dict(generator),
+        units=sorted_units(map(_entry, made)),
+        left_out={root: tuple(sorted(kernels)) for root, kernels in sorted((left_out or {}).items())},
+    )
     files[INDEX] = encode_index(index)
     _check_readable(files[INDEX], index)
     return SetContent(index, files)

@@ -148,7 +148,8 @@ def _outcome(unit: _Running, message: Message) -> Outcome:
                     CompiledBlob(blob["kind"], data, blob["version"]) for blob, data in zip(answer["blobs"], message.blobs, strict=True)
                 )
                 sources = tuple(Path(source) for source in answer["sources"])
-                return Compiled(unit.job, kernels, blobs, answer["listings"], sources, answer["toolchain"], said, seconds)
+                left_out = tuple(map(str, answer["left_out"]))
+                return Compiled(unit.job, kernels, blobs, answer["listings"], sources, answer["toolchain"], left_out, said, seconds)
             case "refused":
                 return Failed(unit.job, str(answer["message"]), unit.kernels, False, said, seconds)
             case "bug":

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gompute.artifacts.destination import Destination
+from gompute.artifacts.manifest import Manifest
 from gompute.artifacts.write import NewBlob, NewUnit, WrittenBlob, set_content
 from gompute.build.clashes import check_kernel_names
 from gompute.build.engine import Reporter, run_jobs
@@ -14,6 +15,7 @@ from gompute.build.job import CompileJob
 from gompute.build.outcome import Compiled, Failed, Outcome
 from gompute.build.roots import KernelRoot, check_unique
 from gompute.build.zygote import Zygote
+from gompute.errors import CompileError
 from gompute.targets import Target
 
 __all__ = ["BuildReport", "BuildRequest", "build_set"]
@@ -28,6 +30,7 @@ class BuildRequest:
         emit: some of `gompute.build.job.EMIT`.
         limit: units at work at a time.
         heavy_lanes: how many of these may be of heavy roots.
+        manifest: what is launched; nothing else is compiled. None for every kernel of every root.
     """
 
     roots: tuple[KernelRoot, ...]
@@ -36,6 +39,7 @@ class BuildRequest:
     emit: frozenset[str]
     limit: int
     heavy_lanes: int = 1
+    manifest: Manifest | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,27 +80,60 @@ def build_set(request: BuildRequest, zygote: Zygote, reporter: Reporter, *, gene
     Raises:
         ArtifactError: the destination cannot take a kernel set, or writing fails; what was there is there still.
         BackendUnavailable: the compiler is not installed.
-        CompileError: two roots have one name, or define a kernel of one name, or the compiler's process was ended from outside; nothing is
-            written.
+        CompileError: two roots have one name, or define a kernel of one name, or the manifest names a root that is not built, or the
+            compiler's process was ended from outside; nothing is written.
     """
     check_unique(request.roots)
     request.destination.check()
+    roots, whole = _launched(request)
     jobs = [
-        CompileJob(root, target, request.emit)
-        for root in sorted(request.roots, key=lambda root: root.name)
+        CompileJob(root, target, request.emit, kernels=request.manifest.public_names(root.name) if request.manifest is not None else None)
+        for root in roots
         for target in sorted(request.targets, key=lambda target: target.sort_key)
     ]
     outcomes = run_jobs(jobs, zygote, limit=request.limit, heavy_lanes=request.heavy_lanes, reporter=reporter)
     report = BuildReport(tuple(outcomes))
     check_kernel_names(report.compiled, request.roots)
-    if not report.compiled or not (report.complete or request.destination.partial):
+    if not (report.compiled or report.complete) or not (report.complete or request.destination.partial):
         return report
-    content = set_content(map(_unit, report.compiled), generator=generator)
+    content = set_content(map(_unit, report.compiled), generator=generator, left_out=_left_out(report.compiled, whole))
     prepared = request.destination.prepare(content)
     zygote.guard(prepared.staging)
     prepared.write()
     zygote.release()
     return BuildReport(report.outcomes, content.blobs, prepared.place)
+
+
+def _launched(request: BuildRequest) -> tuple[list[KernelRoot], list[KernelRoot]]:
+    """The roots to compile, by name, and those that nothing is launched of.
+
+    Raises:
+        CompileError: the manifest names a root that is not among those to build.
+    """
+    roots = sorted(request.roots, key=lambda root: root.name)
+    if request.manifest is None:
+        return roots, []
+    launched = request.manifest.kernels
+    missing = sorted(name for name in launched.keys() - {root.name for root in roots} if launched[name])
+    if missing:
+        lines = [f"  root {name}: {', '.join(request.manifest.public_names(name))}" for name in missing]
+        have = ", ".join(root.name for root in roots)
+        raise CompileError(
+            "the manifest names kernels of roots that are not built here (the roots are " + have + "):\n" + "\n".join(lines) + "\n"
+            "  Give their sources too, or declare them in [tool.gompute.roots] of pyproject.toml; where the roots have changed, scan again."
+        )
+    return [root for root in roots if launched.get(root.name)], [root for root in roots if not launched.get(root.name)]
+
+
+def _left_out(compiled: tuple[Compiled, ...], whole: list[KernelRoot]) -> dict[str, tuple[str, ...]]:
+    """See `Index.left_out`. A kernel that a root makes for some targets alone is not left out."""
+    made: dict[str, tuple[str, ...]] = {root.name: () for root in whole}
+    for root in {outcome.job.root_name for outcome in compiled}:
+        units = [outcome for outcome in compiled if outcome.job.root_name == root]
+        left_out = {name for unit in units for name in unit.left_out} - {kernel.name for unit in units for kernel in unit.kernels}
+        if left_out:
+            made[root] = tuple(sorted(left_out))
+    return made
 
 
 def _unit(outcome: Compiled) -> NewUnit:

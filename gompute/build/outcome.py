@@ -34,6 +34,7 @@ class Compiled:
         listings: text by kind of listing (`ir`, `asm`), as asked for.
         sources: every source file that the unit has reached, sorted.
         toolchain: name and version of each tool that had a part in it.
+        left_out: names of the kernels that the root makes and the job did not ask for, sorted.
         said: what the author's module and the tools printed.
         seconds: wall time of the worker.
     """
@@ -44,6 +45,7 @@ class Compiled:
     listings: Mapping[str, str]
     sources: tuple[Path, ...]
     toolchain: Mapping[str, str]
+    left_out: tuple[str, ...]
     said: str
     seconds: float
 

@@ -25,12 +25,16 @@ class Project:
         targets: what to build for when the command line names no target.
         roots: by name.
         heavy_lanes: how many heavy roots may be at work at a time.
+        manifest: the launch manifest that says what to compile; None for everything.
+        keep: kernels that a scan takes to be launched, whatever it finds.
     """
 
     file: Path
     targets: tuple[Target, ...]
     roots: tuple[KernelRoot, ...]
     heavy_lanes: int = 1
+    manifest: Path | None = None
+    keep: tuple[str, ...] = ()
 
 
 def find_project(folder: Path) -> Project | None:
@@ -64,13 +68,23 @@ def read_project(file: Path) -> Project | None:
     if not isinstance(tools, dict) or "gompute" not in tools:
         return None
     where = f"{file}: [tool.gompute]"
-    declared = _table(tools["gompute"], where, keys=("heavy-lanes", "roots", "targets"))
+    declared = _table(tools["gompute"], where, keys=("heavy-lanes", "keep", "manifest", "roots", "targets"))
     targets = _targets(declared.get("targets", []), f"{where} targets")
     roots = _table(declared.get("roots", {}), f"{where} roots", keys=None)
     lanes = declared.get("heavy-lanes", 1)
     if type(lanes) is not int or lanes < 1:  # a bool is an int to Python and not to us
         raise CompileError(f"{where} heavy-lanes: a number from 1 on is wanted, got {lanes!r}.")
-    return Project(file, targets, tuple(_root(file, name, roots[name]) for name in sorted(roots)), lanes)
+    manifest = declared.get("manifest")
+    if manifest is not None and not isinstance(manifest, str):
+        raise CompileError(f'{where} manifest: the path of a file is wanted, got {manifest!r}.\n  Write: manifest = "manifest.json"')
+    return Project(
+        file,
+        targets,
+        tuple(_root(file, name, roots[name]) for name in sorted(roots)),
+        lanes,
+        None if manifest is None else (file.parent / manifest).absolute(),
+        tuple(_strings(declared.get("keep", []), f"{where} keep")),
+    )
 
 
 def _targets(declared: object, where: str) -> tuple[Target, ...]:

@@ -41,6 +41,7 @@ def _compile(order: Mapping[str, Any], report: Callable[[str, Sequence[str]], No
         return serve_ir(order), ()
     target = parse_target(order["target"])
     sources: tuple[Path, ...] = ()
+    left_out: tuple[str, ...] = ()
     report("check", ())
     if order["work"] == "codegen":
         ir: str = order["ir"]
@@ -49,8 +50,15 @@ def _compile(order: Mapping[str, Any], report: Callable[[str, Sequence[str]], No
         imports = None if order["imports"] is None else [Path(path) for path in order["imports"]]
         os.chdir(order["folder"])
         root = frontend.compile_root(Path(order["source"]), name=order["root"], imports=imports, target=target, kernels=order["kernels"])
-        ir, kernels, sources = root.ir, root.kernels, root.sources
-    done: dict[str, Any] = {"status": "done", "sources": [str(path) for path in sources], "blobs": [], "listings": {}, "toolchain": {}}
+        ir, kernels, sources, left_out = root.ir, root.kernels, root.sources, root.left_out
+    done: dict[str, Any] = {
+        "status": "done",
+        "sources": [str(path) for path in sources],
+        "left_out": list(left_out),
+        "blobs": [],
+        "listings": {},
+        "toolchain": {},
+    }
     if order["work"] == "check":
         # What a launch passes is known without code; shared memory is not.
         check_limits(kernels, dict.fromkeys((kernel.symbol for kernel in kernels), 0), target)

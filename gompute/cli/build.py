@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ import click
 
 import gompute
 from gompute.artifacts.destination import Destination
+from gompute.artifacts.manifest import Manifest, read_manifest
 from gompute.build.job import EMIT
 from gompute.build.kernel_set import BuildReport, BuildRequest, build_set
 from gompute.build.roots import KernelRoot
@@ -18,6 +20,7 @@ from gompute.cli import options
 from gompute.cli.failures import print_failures, print_said
 from gompute.cli.progress import progress
 from gompute.cli.report import count, print_error, print_json, readable_size
+from gompute.errors import CompileError
 from gompute.targets import Target
 
 __all__ = ["build_command"]
@@ -49,6 +52,13 @@ def _emit(_: click.Context, __: click.Parameter, value: str) -> frozenset[str]:
     help="How many units of heavy roots, of the -j at work, to work on at a time. Default: as declared, else 1.",
 )
 @click.option(
+    "--manifest",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Compile only the kernels that this launch manifest names, and what they reach. `gompute manifest scan` writes one. Default: as "
+    "declared, else all kernels.",
+)
+@click.option(
     "--emit",
     default="ptx",
     callback=_emit,
@@ -73,6 +83,7 @@ def build_command(
     jobs: int,
     heavy: Sequence[str],
     heavy_lanes: int | None,
+    manifest: Path | None,
     emit: frozenset[str],
     no_cache: bool,
     as_json: bool,
@@ -95,7 +106,8 @@ def build_command(
             "`gompute targets` lists them."
         )
     destination = options.destination(output, module, wheel)
-    request = BuildRequest(roots, work.targets, destination, emit, jobs, heavy_lanes or work.heavy_lanes)
+    launched = _manifest(manifest or work.manifest)
+    request = BuildRequest(roots, work.targets, destination, emit, jobs, heavy_lanes or work.heavy_lanes, launched)
     with progress() as reporter:
         report = build_set(request, options.compiler(ctx), reporter, generator={"gompute": gompute.__version__})
     print_said(report.outcomes)
@@ -105,6 +117,21 @@ def build_command(
     else:
         _print_summary(report, destination)
     return 0 if report.complete else 1
+
+
+def _manifest(file: Path | None) -> Manifest | None:
+    """Raises:
+    ArtifactError: the file is no manifest.
+    CompileError: it is not there.
+    """
+    if file is None:
+        return None
+    if not file.exists():
+        raise CompileError(
+            f"{file}: there is no such manifest, and [tool.gompute] of pyproject.toml names it.\n"
+            f"  Write it: gompute manifest scan PATH... -o {os.path.relpath(file)}"
+        )
+    return read_manifest(file)
 
 
 def _with_heavy(roots: Sequence[KernelRoot], names: Sequence[str]) -> tuple[KernelRoot, ...]:
@@ -121,7 +148,7 @@ def _with_heavy(roots: Sequence[KernelRoot], names: Sequence[str]) -> tuple[Kern
 
 
 def _print_summary(report: BuildReport, destination: Destination) -> None:
-    if not report.compiled:
+    if report.failed and not report.compiled:
         print_error(f"nothing compiled; {destination.label} was left as it was.")
         return
     if report.written is None:

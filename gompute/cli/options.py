@@ -116,11 +116,13 @@ class Work:
     Attributes:
         targets: each once, sorted; there may be none.
         heavy_lanes: how many heavy roots may be at work at a time, as declared.
+        manifest: the launch manifest that the project declares; None where files were given.
     """
 
     roots: tuple[KernelRoot, ...]
     targets: tuple[Target, ...]
     heavy_lanes: int
+    manifest: Path | None
 
 
 def work(files: Sequence[Path], targets: Sequence[Target]) -> Work:
@@ -146,4 +148,5 @@ def work(files: Sequence[Path], targets: Sequence[Target]) -> Work:
     wanted = targets or (project.targets if project is not None else ())
     by_name = {target.name: target for target in wanted}
     lanes = project.heavy_lanes if project is not None else 1
-    return Work(roots, tuple(sorted(by_name.values(), key=lambda target: target.sort_key)), lanes)
+    manifest = project.manifest if project is not None and not files else None
+    return Work(roots, tuple(sorted(by_name.values(), key=lambda target: target.sort_key)), lanes, manifest)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -29,12 +29,14 @@ class RootIR:
         ir: LLVM IR text of the whole module.
         kernels: the name table, sorted by name, without resources.
         sources: every file that was read, sorted.
+        left_out: names of the kernels that the module makes besides, sorted, where only some were asked for.
     """
 
     name: str
     ir: str
     kernels: tuple[KernelEntry, ...]
     sources: tuple[Path, ...]
+    left_out: tuple[str, ...] = ()
 
 
 def compile_root(
@@ -54,9 +56,11 @@ def compile_root(
     specs, files = load_root(source, name, imports, sources)
     if not specs:
         raise CompileError(f"{source}: root '{name}' has no kernel; write @g.map or @g.kernel above a function, with import gompute as g")
-    if kernels is not None:
-        specs = _named(specs, kernels, f"{source}: root '{name}'")
-    return _lower(name, specs, sources, files, target)
+    if kernels is None:
+        return _lower(name, specs, sources, files, target)
+    named = _named(specs, kernels, f"{source}: root '{name}'")
+    left_out = {spec.name for spec in specs} - {spec.name for spec in named}
+    return replace(_lower(name, named, sources, files, target), left_out=tuple(sorted(left_out)))
 
 
 def _named(specs: Sequence[KernelSpec], names: Collection[str], where: str) -> tuple[KernelSpec, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from gompute.artifacts.entry import ArgumentEntry, KernelEntry, ParamsEntry, ParamsFieldEntry, Resources
-from gompute.artifacts.write import NewBlob, NewUnit, write_set
+from gompute.artifacts.write import NewBlob, NewUnit, set_content, write_set
 from gompute.targets import parse_target
 
 GENERATOR = {"gompute": "0.1.0"}
@@ -68,6 +68,14 @@ def write_sample(directory: Path, units: list[NewUnit] | None = None) -> Path:
     """A set on disk."""
     write_set(directory, sample_units() if units is None else units, generator=GENERATOR)
     return directory
+
+
+def left_out_set(folder: Path, units: list[NewUnit], left_out: dict[str, tuple[str, ...]]) -> Path:
+    """A set on disk that was built with a manifest."""
+    folder.mkdir()
+    for name, data in set_content(units, generator=GENERATOR, left_out=left_out).files.items():
+        (folder / name).write_bytes(data)
+    return folder
 
 
 def contents(directory: Path) -> dict[str, bytes]:

@@ -13,7 +13,7 @@ from gompute.artifacts.kernel_set import KernelSet
 from gompute.errors import ArtifactError, KernelNotFound, ModuleLoadFailed
 from gompute.targets import parse_target
 from gompute.targets.device import Device
-from tests.artifacts.samples import kernel, unit, write_sample
+from tests.artifacts.samples import kernel, left_out_set, unit, write_sample
 
 
 @pytest.fixture
@@ -226,3 +226,34 @@ def test_many_threads_read_a_blob_once(directory: Path, monkeypatch: pytest.Monk
 def test_a_set_moves(directory: Path, tmp_path: Path) -> None:
     shutil.move(directory, tmp_path / "elsewhere")
     assert KernelSet.open(tmp_path / "elsewhere").blob("sort", SM_80, "ptx")
+
+
+HOW = (
+    "  To add a kernel that is launched, scan the program and build again: gompute manifest scan PATH... -o MANIFEST\n"
+    '  Where its name is known only at run time, declare it in pyproject.toml: [tool.gompute] keep = ["{name}"]'
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("blur", ": the manifest that it was built with left it out: root 'image' makes it, and no launch of it was found\n"),
+        (
+            "blurr",
+            (
+                "; did you mean 'blur' (which the manifest left out)?\n"
+                "  The manifest that it was built with left out some kernels and all of root 'sort'.\n"
+            ),
+        ),
+        ("zzz", "; it has scale\n  The manifest that it was built with left out some kernels and all of root 'sort'.\n"),
+    ],
+)
+def test_a_kernel_that_the_manifest_left_out_is_told_from_one_that_never_was(tmp_path: Path, name: str, says: str) -> None:
+    kernels = KernelSet.open(
+        left_out_set(tmp_path / "set", [unit("image", "sm_80", kernel("scale"))], {"sort": (), "image": ("blur", "tone")})
+    )
+    assert kernels.index.left_out == {"image": ("blur", "tone"), "sort": ()}
+    for find in (kernels.root_of, kernels.entry, kernels.candidates):
+        with pytest.raises(KernelNotFound) as caught:
+            find(name)
+        assert str(caught.value) == f"no kernel {name!r} in {kernels.path}{says}{HOW.format(name=name)}"

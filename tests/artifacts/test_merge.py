@@ -15,7 +15,7 @@ from gompute.artifacts.merge import merge_sets
 from gompute.artifacts.write import NewBlob, NewUnit
 from gompute.errors import ArtifactError
 from gompute.targets import parse_target
-from tests.artifacts.samples import GENERATOR, contents, kernel, raw_kernel, sample_units, unit, write_sample
+from tests.artifacts.samples import GENERATOR, contents, kernel, left_out_set, raw_kernel, sample_units, unit, write_sample
 
 
 def merge(tmp_path: Path, *parts: list[NewUnit]) -> Path:
@@ -104,3 +104,11 @@ def test_the_destination_is_asked_first(tmp_path: Path) -> None:
     (tmp_path / "mine" / "notes.txt").write_text("")
     with pytest.raises(ArtifactError, match=r"notes\.txt"):
         merge_sets([tmp_path / "no such set"], SetFolder(tmp_path / "mine"), generator=GENERATOR)
+
+
+def test_what_a_manifest_left_out_of_one_set_and_another_has_is_no_longer_left_out(tmp_path: Path) -> None:
+    one = left_out_set(tmp_path / "one", [unit("a", "sm_80", kernel("k"))], {"a": ("l", "m"), "b": (), "c": ()})
+    two = left_out_set(tmp_path / "two", [unit("a", "sm_89", kernel("l")), unit("b", "sm_80")], {"a": ("k", "m")})
+    for order in permutations([one, two]):
+        merge_sets(order, SetFolder(tmp_path / "merged"), generator=GENERATOR)
+        assert KernelSet.open(tmp_path / "merged").index.left_out == {"a": ("m",), "c": ()}

@@ -62,7 +62,7 @@ def test_a_pyproject_without_the_table_is_passed_over(tmp_path: Path) -> None:
         ("[tool.gompute\n", "cannot be read"),
         ("[tool]\ngompute = 3\n", r"\[tool.gompute\]: a table is wanted, got 3"),
         ("[tool.gompute]\ntarget = ['sm_89']\n", r"\[tool.gompute\]: unknown key 'target'. Did you mean 'targets'"),
-        ("[tool.gompute]\nzzz = 1\n", "unknown key 'zzz'.\n  Known keys: heavy-lanes, roots, targets."),
+        ("[tool.gompute]\nzzz = 1\n", "unknown key 'zzz'.\n  Known keys: heavy-lanes, keep, manifest, roots, targets."),
         ("[tool.gompute]\ntargets = 'sm_89'\n", "targets: a list of strings is wanted, got 'sm_89'"),
         ("[tool.gompute]\ntargets = [89]\n", "a list of strings is wanted"),
         ("[tool.gompute.roots.a]\n", r"\[tool.gompute.roots.a\]: a root needs its source.\n  Add the line: source ="),
@@ -77,6 +77,8 @@ def test_a_pyproject_without_the_table_is_passed_over(tmp_path: Path) -> None:
         ("[tool.gompute]\nheavy-lanes = true\n", "heavy-lanes: a number from 1 on is wanted, got True"),
         ("[tool.gompute]\nheavy-lanes = '2'\n", "heavy-lanes: a number from 1 on is wanted, got '2'"),
         ("[tool.gompute]\nheavy_lanes = 2\n", "unknown key 'heavy_lanes'. Did you mean 'heavy-lanes'"),
+        ("[tool.gompute]\nmanifest = true\n", r'manifest: the path of a file is wanted, got True.\n  Write: manifest = "manifest.json"'),
+        ("[tool.gompute]\nkeep = 'k'\n", r"\[tool.gompute\] keep: a list of strings is wanted, got 'k'"),
         ("[tool.gompute.roots.a]\nsource = 'a.py'\nheavy = 1\n", r"\[tool.gompute.roots.a\] heavy: true or false is wanted, got 1"),
     ],
 )
@@ -113,3 +115,12 @@ def test_heavy_roots_and_lanes(tmp_path: Path) -> None:
     bare = read_project(_project(tmp_path, "[tool.gompute.roots.one]\nsource = 'a.py'\n"))
     assert bare is not None
     assert (bare.heavy_lanes, bare.roots[0].heavy) == (1, False)
+
+
+def test_a_manifest_and_what_to_keep(tmp_path: Path) -> None:
+    project = read_project(_project(tmp_path, '[tool.gompute]\nmanifest = "there/manifest.json"\nkeep = ["k", "a.axpy[f32]"]\n'))
+    assert project is not None
+    assert (project.manifest, project.keep) == (tmp_path / "there" / "manifest.json", ("k", "a.axpy[f32]"))
+    bare = read_project(_project(tmp_path, "[tool.gompute]\n"))
+    assert bare is not None
+    assert (bare.manifest, bare.keep) == (None, ())

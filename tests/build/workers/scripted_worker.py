@@ -23,7 +23,8 @@ def compile_unit(order, report):
         return {"status": "refused", "message": f"{order['root']}.py:1:1: refused"}, ()
     if action == "bug":
         return {"status": "bug", "message": "Traceback: a bug"}, ()
-    names = [word for word in words if word.isidentifier()] or [f"{order['root']}_kernel"]
+    made = [word for word in words if word.isidentifier()] or [f"{order['root']}_kernel"]
+    names = [name for name in made if order["kernels"] is None or name in order["kernels"]]
     if action == "exit":
         os._exit(3)
     report("codegen", names)
@@ -49,6 +50,7 @@ def compile_unit(order, report):
     done = {
         "status": "done",
         "sources": [order["source"]],
+        "left_out": [name for name in made if name not in names],
         "kernels": [_kernel(name) for name in names],
         "blobs": [BLOBS[order["target"][:2]]],
         "listings": {"ir": "; listing\n"} if "ir" in order["emit"] else {},
