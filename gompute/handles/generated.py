@@ -15,8 +15,9 @@ from gompute.handles.parameters import ParamsReader
 from gompute.lang.operation import OPERATIONS, Raw
 from gompute.runtime.buffer import Buffer, Memory
 from gompute.runtime.context import Accelerator, DeviceKernel
-from gompute.runtime.cpu import HOST_MEMORY, CpuKernel
+from gompute.runtime.cpu import HOST_MEMORY, CpuKernel, on_stream
 from gompute.runtime.dim3 import Dim3
+from gompute.runtime.stream import Stream
 
 __all__ = ["OnCpu", "OnDevice", "operands_of"]
 
@@ -177,14 +178,18 @@ class OnCpu(_Plan):
                 return
         self._run([operand.array(value) for operand, value in zip(self.operands, arguments, strict=False)], arguments)
 
-    def launch(self, arguments: tuple[Any, ...]) -> None:
+    def launch(self, arguments: tuple[Any, ...], stream: Stream | None = None) -> None:
         if len(arguments) != self._expected:
             raise self.wrong_count("launch", arguments)
-        values = self.quick(arguments, HOST_MEMORY)
+        values = None if stream is not None else self.quick(arguments, HOST_MEMORY)
         if values is not None:
             self._call(values, values[-1], arguments)
             return
-        self._run([operand.on_host(value) for operand, value in zip(self.operands, arguments, strict=False)], arguments)
+        located = [operand.on_host(value) for operand, value in zip(self.operands, arguments, strict=False)]
+        if stream is None:
+            self._run(located, arguments)
+        else:
+            on_stream(stream, f"kernel {self.name}", lambda: self._run(located, arguments), arguments)
 
     def _run(self, located: list[Located], arguments: tuple[Any, ...]) -> None:
         count = self.work(located, arguments)
@@ -265,7 +270,7 @@ class OnDevice(_Plan):
         finally:
             self._give_back(frame)
 
-    def launch(self, arguments: tuple[Any, ...]) -> None:
+    def launch(self, arguments: tuple[Any, ...], stream: Stream | None = None) -> None:
         if len(arguments) != self._expected:
             raise self.wrong_count("launch", arguments)
         values = self.quick(arguments, self._accelerator)
@@ -281,9 +286,11 @@ class OnDevice(_Plan):
         frame = self._free_frame()
         try:
             self.fill(frame, values, arguments)
-            self._kernel.launch_packed(grid, self._block, 0, frame.address)
+            self._kernel.launch_packed(grid, self._block, 0, frame.address, stream)
         finally:
             self._give_back(frame)
+        if stream is not None:
+            stream.uses(value for value in arguments if isinstance(value, Buffer))
 
     def _grid(self, count: int) -> Dim3:
         grid = Dim3.linear(count, self._block.x)

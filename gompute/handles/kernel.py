@@ -13,6 +13,7 @@ from gompute.runtime import workers
 from gompute.runtime.buffer import Buffer
 from gompute.runtime.context import DeviceContext, DeviceKernel
 from gompute.runtime.cpu import CpuKernel
+from gompute.runtime.stream import Stream
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -83,10 +84,13 @@ class Kernel:
             raise self._refusal("run", unexpected)
         plan.run(arguments)
 
-    def launch(self, *arguments: Any, **unexpected: Any) -> None:
+    def launch(self, *arguments: Any, stream: Stream | None = None, **unexpected: Any) -> None:
         """Runs the operation on memory of the device and does not wait; see `synchronize`.
 
         The arguments are those of `run`, with a Buffer for each array, of as many elements as it holds; on the CPU also an array.
+
+        Args:
+            stream: where to queue it, the device's default stream when left out.
 
         Raises:
             InvalidArgument: naming the argument, what was expected and what was given.
@@ -95,7 +99,7 @@ class Kernel:
         plan = self._plan
         if plan is None or unexpected:
             raise self._refusal("launch", unexpected)
-        plan.launch(arguments)
+        plan.launch(arguments, stream)
 
     def alloc(self, count: int, array: str | None = None) -> Buffer:
         """Memory on the device for `count` elements, not cleared.

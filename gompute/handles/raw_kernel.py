@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import product
 from typing import Any, Self
 
@@ -16,8 +17,9 @@ from gompute.handles.packing import Frame, Packing
 from gompute.handles.parameters import ParamsReader, scalar_reader
 from gompute.runtime.buffer import Buffer
 from gompute.runtime.context import Accelerator, DeviceContext
-from gompute.runtime.cpu import CpuKernel, is_host_buffer
+from gompute.runtime.cpu import CpuKernel, is_host_buffer, on_stream
 from gompute.runtime.dim3 import Dim3, Extent
+from gompute.runtime.stream import Stream
 
 __all__ = ["RawKernel"]
 
@@ -72,7 +74,9 @@ class RawKernel:
         """``cuda``, ``hip`` or ``cpu``."""
         return self._opened.backend
 
-    def launch(self, grid: Extent, block: Extent, *arguments: Any, shared: int = 0, **unexpected: Any) -> None:
+    def launch(
+        self, grid: Extent, block: Extent, *arguments: Any, shared: int = 0, stream: Stream | None = None, **unexpected: Any
+    ) -> None:
         """Launches the kernel and does not wait.
 
         Args:
@@ -82,6 +86,7 @@ class RawKernel:
             arguments: as the kernel declares them. A pointer takes a Buffer (on the CPU also a contiguous, writable array), a scalar a
                 number, params an instance of their class or its bytes.
             shared: bytes of dynamic shared memory per block.
+            stream: where to queue it, the device's default stream when left out.
 
         Raises:
             InvalidArgument: naming the argument, what was expected and what was given.
@@ -105,12 +110,19 @@ class RawKernel:
             frame = Frame(self._packing)
         self._packing.pack(frame.storage, 0, *values)
         if not isinstance(kernel, CpuKernel):
-            kernel.launch_packed(blocks, items, extra, frame.address)
-        elif entry.kind == "kernel":
-            kernel.launch_packed(blocks, items, extra, frame.address, self._threads)
+            kernel.launch_packed(blocks, items, extra, frame.address, stream)
+            if stream is not None:
+                stream.uses(argument for argument in arguments if isinstance(argument, Buffer))
         else:
-            # The entry point counts elements; a grid that covers fewer works on those alone, as on a GPU.
-            kernel.run_elements(frame.address, min(blocks.x * items.x, values[_length(entry)]), self._threads)
+            address, threads = frame.address, self._threads
+            if entry.kind == "kernel":
+                work = partial(kernel.launch_packed, blocks, items, extra, address, threads)
+            else:
+                # The entry point counts elements; a grid that covers fewer works on those alone, as on a GPU.
+                work = partial(kernel.run_elements, address, min(blocks.x * items.x, values[_length(entry)]), threads)
+            on_stream(stream, f"kernel {entry.name}", work, arguments, frame)
+            if stream is not None and stream.capturing:
+                return  # the frame is the graph's
         self._frames.append(frame)
 
     def _checked_shape(self, grid: Extent, block: Extent, shared: int) -> tuple[Dim3, Dim3, int]:

@@ -6,23 +6,26 @@ import ctypes
 import hashlib
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Self
+from typing import TYPE_CHECKING
 
-import numpy
-
-from gompute.errors import AllocFailed, InvalidArgument, KernelNotFound, ModuleLoadFailed, NoDevice
+from gompute.errors import InvalidArgument, KernelNotFound, ModuleLoadFailed, NoDevice
 from gompute.runtime import workers
+from gompute.runtime.accelerator import Accelerator
+from gompute.runtime.arguments import Argument, PackedArguments
 from gompute.runtime.buffer import Buffer
-from gompute.runtime.dim3 import MAX_BLOCKS, Dim3
+from gompute.runtime.context import AnyContext
+from gompute.runtime.dim3 import MAX_BLOCKS, Dim3, Extent
+from gompute.runtime.host_driver import HostDriver
 from gompute.runtime.processor import host_device
 from gompute.targets.device import Device
 
-__all__ = ["HOST_MEMORY", "Context", "CpuKernel", "CpuModule", "LaunchShape", "is_host_buffer"]
+if TYPE_CHECKING:
+    from gompute.runtime.stream import Stream
 
-#: What vector code likes best, and a cache line.
-_ALIGNMENT = 64
+__all__ = ["HOST_MEMORY", "Context", "CpuKernel", "CpuModule", "LaunchShape", "is_host_buffer", "on_stream"]
+
 _EVERYTHING = 2**64 - 1
 
 # Work-items below which a second thread costs more than it brings. A generated kernel's item is a few operations; a raw one's is unknown.
@@ -36,48 +39,29 @@ class LaunchShape(ctypes.Structure):
     _fields_ = (("grid", ctypes.c_uint64 * 3), ("block", ctypes.c_uint64 * 3), ("shared", ctypes.c_uint64))
 
 
-class _HostMemory:
-    """Host memory behind buffers, kept by address until it is released."""
-
-    backend = "cpu"
-    ordinal = 0
-
-    def __init__(self) -> None:
-        self._blocks: dict[int, numpy.ndarray[Any, Any]] = {}
-
-    def allocate(self, size: int) -> Buffer:
-        if size < 0:
-            raise InvalidArgument(f"size: expected a number of bytes that is not negative, got {size}")
-        if size == 0:
-            return Buffer(self, 0, 0)
-        try:
-            block = numpy.empty(size + _ALIGNMENT, numpy.uint8)
-        except MemoryError as error:
-            raise AllocFailed(f"cpu: cannot allocate {size} bytes: {error}") from error
-        address = -(-block.ctypes.data // _ALIGNMENT) * _ALIGNMENT
-        self._blocks[address] = block
-        return Buffer(self, address, size)
-
-    def release(self, address: int) -> None:
-        self._blocks.pop(address, None)
-
-    def copy_in(self, target: int, source: int, size: int) -> None:
-        ctypes.memmove(target, source, size)
-
-    def copy_out(self, target: int, source: int, size: int) -> None:
-        ctypes.memmove(target, source, size)
-
-    def check_alive(self) -> None:
-        """Host memory lasts as long as its buffer."""
-
-
 #: Where every buffer of the CPU backend lives.
-HOST_MEMORY = _HostMemory()
+HOST_MEMORY = Accelerator(HostDriver(), 0)
 
 
 def is_host_buffer(buffer: Buffer) -> bool:
     """Whether a buffer is the CPU backend's."""
     return buffer.memory is HOST_MEMORY
+
+
+def on_stream(stream: Stream | None, kind: str, work: Callable[[], None], arguments: Sequence[object], owner: object = None) -> None:
+    """Does the work now, or writes it down where the stream is under capture.
+
+    Args:
+        stream: of the CPU; the default stream when left out.
+        kind: what it is; graphs whose work differs in it are of different shapes.
+        arguments: the buffers and arrays that it uses, among others.
+        owner: what else must stay as long as the work may be done again: the frame with its arguments.
+    """
+    if stream is None:
+        work()
+    else:
+        stream.lane_on(HOST_MEMORY).handle.do(kind, work)
+        stream.uses([argument for argument in arguments if isinstance(argument, Buffer)], (arguments, owner))
 
 
 class CpuKernel:
@@ -94,6 +78,21 @@ class CpuKernel:
         self._bare = library[symbol]
         self._bare.restype = None
         self._nothing, self._zero, self._end = ctypes.c_void_p(None), ctypes.c_uint64(0), ctypes.c_uint64(_EVERYTHING)
+
+    def launch(self, grid: Extent, block: Extent, shared: int, args: Sequence[Argument], stream: Stream | None = None) -> None:
+        """Runs the kernel in the calling thread with arguments that say their own size: see `DeviceKernel.launch`.
+
+        A generated kernel works on all of its elements, whatever the grid.
+        """
+        blocks, items = Dim3.of(grid, "grid"), Dim3.of(block, "block")
+        self.check(blocks, items, shared)
+        packed = PackedArguments(args, HOST_MEMORY)
+        shape = LaunchShape(tuple(blocks), tuple(items), shared)
+
+        def work() -> None:
+            self._entry(packed.address, ctypes.addressof(shape), 0, _EVERYTHING)
+
+        on_stream(stream, f"kernel {self.symbol}", work, args)
 
     def everything(self, arguments: int) -> Callable[[], None]:
         """A call that runs a generated kernel over all its elements in the calling thread, with the arguments that lie there by then."""
@@ -187,31 +186,28 @@ class _Modules:
 _modules = _Modules()
 
 
-class Context:
-    """The host's processor in the shape of a device; `ordinal` is 0."""
+class Context(AnyContext):
+    """The host's processor in the shape of a device; `ordinal` is 0.
 
-    backend = "cpu"
+    Memory is the host's, aligned to 64 bytes. A stream's work is done when the call that gives it returns, so every wait returns at once;
+    capture, graphs and events work as on a GPU.
 
-    def __init__(self, ordinal: int = 0) -> None:
+    Args:
+        checked: for the same shape as on a GPU; a launch is always waited for.
+    """
+
+    def __init__(self, ordinal: int = 0, *, checked: bool | None = None) -> None:
         if ordinal != 0:
             raise NoDevice(f"cpu: no device {ordinal}; there is one, number 0")
-        self.ordinal = ordinal
-        self._closed = False
+        super().__init__(HOST_MEMORY)
+
+    @property
+    def backend(self) -> str:
+        return "cpu"
 
     @property
     def device(self) -> Device:
-        """What the processor is, for choosing code."""
         return host_device()
-
-    @property
-    def arch(self) -> str:
-        """The machine: ``x86_64``, ``aarch64``."""
-        return self.device.arch
-
-    def alloc(self, nbytes: int) -> Buffer:
-        """Host memory, aligned to 64 bytes, not cleared."""
-        self._check_open()
-        return HOST_MEMORY.allocate(nbytes)
 
     def load_module(self, image: bytes) -> CpuModule:
         """Loads a shared object; the same bytes are loaded once per process.
@@ -219,31 +215,8 @@ class Context:
         Raises:
             ModuleLoadFailed: the system's loader refuses it.
         """
-        self._check_open()
+        _ = self.accelerator  # refuses a closed context
         return _modules.get(image)
-
-    def synchronize(self) -> None:
-        """Nothing to wait for: a launch on the CPU is done when it returns."""
-        self._check_open()
-
-    def memory_info(self) -> tuple[int, int]:
-        """Free and total bytes of the machine."""
-        page = os.sysconf("SC_PAGE_SIZE")
-        return os.sysconf("SC_AVPHYS_PAGES") * page, os.sysconf("SC_PHYS_PAGES") * page
-
-    def close(self) -> None:
-        """Ends this view; again is no error."""
-        self._closed = True
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise InvalidArgument("this cpu context is closed")
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def _load(image: bytes, number: int) -> ctypes.CDLL:

@@ -6,22 +6,11 @@ import ctypes
 import re
 from typing import Any
 
-from gompute.errors import (
-    AllocFailed,
-    BackendUnavailable,
-    ContextFailed,
-    CopyFailed,
-    InitFailed,
-    KernelNotFound,
-    LaunchFailed,
-    ModuleLoadFailed,
-    NoDevice,
-    SyncFailed,
-)
+from gompute.errors import BackendUnavailable, ContextFailed, GraphFailed, InitFailed, LaunchFailed, ModuleLoadFailed, NoDevice
 from gompute.runtime import status
 from gompute.runtime.context import DeviceContext
-from gompute.runtime.driver import DeviceFacts, Driver, Launcher, unknown_code
 from gompute.runtime.libraries import FoundLibrary, find_library
+from gompute.runtime.vendor import Calls, DeviceFacts, VendorDriver
 from gompute.targets.device import Device
 
 __all__ = ["Context", "driver", "shutdown"]
@@ -38,9 +27,50 @@ _MAX_SHARED_OPTIN = 97
 _MAX_DYNAMIC_SHARED = 8
 
 
-class _Cuda(Driver):
+class _Cuda(VendorDriver):
     backend = "cuda"
     vendor = "CUDA"
+    calls = Calls(
+        version="cuDriverGetVersion",
+        device_count="cuDeviceGetCount",
+        get_current="cuCtxGetCurrent",
+        set_current="cuCtxSetCurrent",
+        synchronize="cuCtxSynchronize",
+        memory_info="cuMemGetInfo",
+        allocate="cuMemAlloc",
+        free="cuMemFree",
+        allocate_host="cuMemHostAlloc",
+        free_host="cuMemFreeHost",
+        copy_in="cuMemcpyHtoD",
+        copy_out="cuMemcpyDtoH",
+        copy_in_async="cuMemcpyHtoDAsync",
+        copy_out_async="cuMemcpyDtoHAsync",
+        copy_within="cuMemcpyDtoDAsync",
+        copy_across="cuMemcpyPeerAsync",
+        fill={1: "cuMemsetD8Async", 2: "cuMemsetD16Async", 4: "cuMemsetD32Async"},
+        create_stream="cuStreamCreate",
+        destroy_stream="cuStreamDestroy",
+        synchronize_stream="cuStreamSynchronize",
+        query_stream="cuStreamQuery",
+        wait_event="cuStreamWaitEvent",
+        create_event="cuEventCreate",
+        destroy_event="cuEventDestroy",
+        record_event="cuEventRecord",
+        synchronize_event="cuEventSynchronize",
+        query_event="cuEventQuery",
+        elapsed="cuEventElapsedTime",
+        begin_capture="cuStreamBeginCapture",
+        end_capture="cuStreamEndCapture",
+        destroy_graph="cuGraphDestroy",
+        instantiate="cuGraphInstantiate",
+        destroy_executable="cuGraphExecDestroy",
+        launch_graph="cuGraphLaunch",
+        update_executable="cuGraphExecUpdate",
+        unload="cuModuleUnload",
+        function="cuModuleGetFunction",
+        launch="cuLaunchKernel",
+    )
+    _no_extra = 0
 
     def _open(self) -> None:
         library = find_library("CUDA", "GOMPUTE_LIBCUDA", (_SONAME,))
@@ -51,14 +81,12 @@ class _Cuda(Driver):
                 f'cuda: the CUDA driver is installed ({library.path}) but its Python binding is not ({error}): pip install "gompute[cuda]"'
             ) from error
         _check_shared_name(library)
-        self._api, self._ok = api, api.CUresult.CUDA_SUCCESS
+        self._api, self._ok, self._default_stream = api, api.CUresult.CUDA_SUCCESS, api.CUstream(0)
+        self._capture_mode = api.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
         code = self.ask("cuInit", 0)[0]
         if code == api.CUresult.CUDA_ERROR_NO_DEVICE:
             raise self.failure(NoDevice, f"the driver ({library.path}) finds no device", "cuInit", code)
         self.check(code, InitFailed, f"the driver ({library.path}) does not start", "cuInit")
-
-    def device_count(self) -> int:
-        return int(self.call(InitFailed, "cannot count devices", "cuDeviceGetCount"))
 
     def facts(self, ordinal: int) -> DeviceFacts:
         doing = f"cannot read the properties of device {ordinal}"
@@ -67,7 +95,7 @@ class _Cuda(Driver):
         def attribute(number: int) -> int:
             return int(self.call(InitFailed, doing, "cuDeviceGetAttribute", self._api.CUdevice_attribute(number), ordinal))
 
-        version = self.call(InitFailed, "the driver does not say its version", "cuDriverGetVersion")
+        version = self.call(InitFailed, "the driver does not say its version", self.calls.version)
         major, minor = (attribute(number) for number in _CAPABILITY)
         x, y, z = (attribute(number) for number in _MAX_GRID)
         return DeviceFacts(Device.cuda((major, minor), version, name=name), (x, y, z), None, attribute(_MAX_SHARED_OPTIN))
@@ -78,35 +106,19 @@ class _Cuda(Driver):
     def release(self, ordinal: int) -> None:
         self.call(ContextFailed, f"cannot release the context of device {ordinal}", "cuDevicePrimaryCtxRelease", ordinal)
 
-    def current(self) -> int | None:
-        # Asked before every launch, so by hand.
-        answer = self.ask("cuCtxGetCurrent")
-        if answer[0] != self._ok:
-            raise self.failure(ContextFailed, "cannot read the thread's context", "cuCtxGetCurrent", answer[0])
-        return int(answer[1]) or None
+    def _context_of(self, value: Any) -> int | None:
+        return int(value) or None
 
-    def set_current(self, context: int) -> None:
-        self.call(ContextFailed, "cannot make the context current", "cuCtxSetCurrent", context)
+    def foreign_stream(self, pointer: int) -> Any:
+        return self._api.CUstream(pointer)
 
-    def synchronize(self) -> None:
-        self.call(SyncFailed, "waiting failed", "cuCtxSynchronize")
-
-    def memory_info(self) -> tuple[int, int]:
-        result = self.ask("cuMemGetInfo")
-        self.check(result[0], ContextFailed, "cannot read the free memory", "cuMemGetInfo")
-        return int(result[1]), int(result[2])
-
-    def allocate(self, size: int) -> int:
-        return int(self.call(AllocFailed, f"cannot allocate {size} bytes", "cuMemAlloc", size))
-
-    def free(self, address: int) -> None:
-        self.call(AllocFailed, "cannot free memory", "cuMemFree", address)
-
-    def copy_in(self, target: int, source: int, size: int) -> None:
-        self.call(CopyFailed, f"cannot copy {size} bytes to the device", "cuMemcpyHtoD", target, source, size)
-
-    def copy_out(self, target: int, source: int, size: int) -> None:
-        self.call(CopyFailed, f"cannot copy {size} bytes to the host", "cuMemcpyDtoH", target, source, size)
+    def update_executable(self, executable: Any, graph: Any) -> None:
+        call = self.calls.update_executable
+        code, information = self.ask(call, executable, graph)
+        if code != self._ok:
+            reason = getattr(getattr(information, "result", None), "name", "no reason given")
+            raise self.failure(GraphFailed, f"the instantiated graph cannot be updated ({reason})", call, code)
+        status.clear()
 
     def load(self, image: bytes, facts: DeviceFacts) -> Any:
         """Loads PTX (compiled by the driver) or a cubin; the driver's compile log is in the message where that fails."""
@@ -130,36 +142,12 @@ class _Cuda(Driver):
         status.clear()
         return result[1]
 
-    def unload(self, module: Any) -> None:
-        self.call(ModuleLoadFailed, "cannot unload a module", "cuModuleUnload", module)
-
-    def function(self, module: Any, symbol: str) -> Any:
-        answer = self.ask("cuModuleGetFunction", module, symbol.encode())
-        code = answer[0]
-        if code == self._api.CUresult.CUDA_ERROR_NOT_FOUND:
-            raise self.failure(KernelNotFound, f"the module has no kernel {symbol}", "cuModuleGetFunction", code)
-        self.check(code, ModuleLoadFailed, f"cannot look up the kernel {symbol}", "cuModuleGetFunction")
-        return answer[1]
-
     def allow_shared(self, function: Any, size: int) -> None:
         attribute = self._api.CUfunction_attribute(_MAX_DYNAMIC_SHARED)
         self.call(LaunchFailed, f"cannot allow {size} bytes of shared memory", "cuFuncSetAttribute", function, attribute, size)
 
-    def launcher(self, function: Any, symbol: str) -> Launcher:
-        # Objects for function and stream, an int for the argument array: the binding's fastest way in.
-        launch, ok, stream = self._api.cuLaunchKernel, self._ok, self._api.CUstream(0)
-
-        def run(gx: int, gy: int, gz: int, bx: int, by: int, bz: int, shared: int, arguments: int) -> None:
-            try:
-                code = launch(function, gx, gy, gz, bx, by, bz, shared, stream, arguments, 0)[0]
-            except ValueError as error:
-                code = unknown_code(error)
-            if code is not ok and code != ok:
-                doing = f"cannot launch {symbol} with grid ({gx}, {gy}, {gz}), block ({bx}, {by}, {bz}), {shared} bytes of shared memory"
-                raise self.failure(LaunchFailed, doing, "cuLaunchKernel", code)
-            status.clear()
-
-        return run
+    def _forget_failure(self) -> None:
+        """Nothing to do: the driver keeps no error but those that end a context, which no call can undo."""
 
     def _describe(self, code: Any) -> tuple[int, str, str]:
         name, text = self._api.cuGetErrorName(code)[1], self._api.cuGetErrorString(code)[1]

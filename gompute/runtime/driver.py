@@ -1,55 +1,27 @@
-"""What the runtime asks of a vendor's driver: one shape, filled in by `cuda` and `hip`."""
+"""What the runtime asks of a driver: one shape, filled in by `vendor` for GPUs and by `host_driver` for the CPU."""
 
 from __future__ import annotations
 
 import os
-import re
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
-from gompute.errors import Error, InitFailed
-from gompute.runtime import status
-from gompute.targets.device import Device
+from gompute.errors import InitFailed
 
-__all__ = ["DeviceFacts", "Driver", "Launcher", "UnknownCode", "unknown_code"]
-
-#: Called with grid x, y, z, block x, y, z, bytes of dynamic shared memory and the address of the array of argument pointers.
-Launcher: TypeAlias = Callable[[int, int, int, int, int, int, int, int], None]
-
-
-@dataclass(frozen=True, slots=True)
-class DeviceFacts:
-    """What a driver says of one device.
-
-    Attributes:
-        device: for choosing code.
-        max_grid: blocks in x, y and z.
-        max_items: work-items in one dimension of a grid, None where nothing limits them.
-        max_shared: bytes of dynamic shared memory that a block may ask for.
-    """
-
-    device: Device
-    max_grid: tuple[int, int, int]
-    max_items: int | None
-    max_shared: int
+__all__ = ["Driver"]
 
 
 class Driver(ABC):
-    """One vendor's driver, loaded and started once per process.
+    """One driver, loaded and started once per process.
 
-    Every method but `start` and `enter` expects a started driver; those that work in a context expect it to be current. Failures are raised
-    as `gompute.errors.Error` with the vendor's code and name.
+    Every method but `start` expects a started driver; those that work in a context expect it to be current. A context, a stream, an event,
+    a graph, a module and a function are whatever the driver takes for one. Failures are raised as `gompute.errors.Error` with the
+    vendor's code and name.
     """
 
     backend: ClassVar[str]
     vendor: ClassVar[str]
-
-    #: The binding, and what it answers where a call went well; set by `_open`.
-    _api: Any
-    _ok: Any
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -94,13 +66,7 @@ class Driver(ABC):
     def _open(self) -> None:
         """Loads the library and starts the driver."""
 
-    # ---- devices and contexts; a context is an opaque number ----
-
-    @abstractmethod
-    def device_count(self) -> int: ...
-
-    @abstractmethod
-    def facts(self, ordinal: int) -> DeviceFacts: ...
+    # ---- devices and contexts ----
 
     @abstractmethod
     def retain(self, ordinal: int) -> int:
@@ -133,6 +99,13 @@ class Driver(ABC):
     def free(self, address: int) -> None: ...
 
     @abstractmethod
+    def allocate_host(self, size: int) -> int:
+        """Host memory that the device copies from and to by itself."""
+
+    @abstractmethod
+    def free_host(self, address: int) -> None: ...
+
+    @abstractmethod
     def copy_in(self, target: int, source: int, size: int) -> None:
         """From host memory; returns when `source` may be overwritten."""
 
@@ -140,68 +113,88 @@ class Driver(ABC):
     def copy_out(self, target: int, source: int, size: int) -> None:
         """To host memory; waits for the launches before it."""
 
-    # ---- code ----
+    @abstractmethod
+    def copy_in_async(self, target: int, source: int, size: int, stream: Any) -> None: ...
 
     @abstractmethod
-    def load(self, image: bytes, facts: DeviceFacts) -> Any: ...
+    def copy_out_async(self, target: int, source: int, size: int, stream: Any) -> None: ...
 
     @abstractmethod
-    def unload(self, module: Any) -> None: ...
+    def copy_within(self, target: int, source: int, size: int, stream: Any) -> None:
+        """From one place on the device to another."""
 
     @abstractmethod
-    def function(self, module: Any, symbol: str) -> Any: ...
+    def copy_across(self, target: int, target_context: int, source: int, source_context: int, size: int, stream: Any) -> None:
+        """From one device of this driver to another."""
 
     @abstractmethod
-    def allow_shared(self, function: Any, size: int) -> None:
-        """Lets launches of this function ask for up to `size` bytes of dynamic shared memory."""
+    def fill(self, target: int, pattern: int, width: int, count: int, stream: Any) -> None:
+        """Writes `count` times the `width` (1, 2 or 4) bytes of `pattern`, the low byte first."""
+
+    # ---- streams and events ----
+
+    @property
+    @abstractmethod
+    def default_stream(self) -> Any: ...
 
     @abstractmethod
-    def launcher(self, function: Any, symbol: str) -> Launcher:
-        """A call that launches the function on the default stream and does not wait."""
-
-    # ---- calls ----
-
-    def ask(self, call: str, *arguments: Any) -> Any:
-        """The binding's answer to a call: a tuple that starts with the vendor's code."""
-        try:
-            return getattr(self._api, call)(*arguments)
-        except ValueError as error:
-            return (unknown_code(error),)
-
-    def call(self, kind: type[Error], doing: str, call: str, *arguments: Any) -> Any:
-        """The one value that a call gives, or None; `kind` is raised where it fails, and says that one was `doing` something."""
-        answer = self.ask(call, *arguments)
-        self.check(answer[0], kind, doing, call)
-        return answer[1] if len(answer) > 1 else None
-
-    def check(self, code: Any, kind: type[Error], doing: str, call: str) -> None:
-        if code is not self._ok and code != self._ok:
-            raise self.failure(kind, doing, call, code)
-        status.clear()
-
-    def failure(self, kind: type[Error], doing: str, call: str, code: Any) -> Error:
-        """The error to raise for a driver's answer, also kept as this thread's last."""
-        number, name, text = (int(code), "unknown", _UNKNOWN) if isinstance(code, UnknownCode) else self._describe(code)
-        answer = status.DriverError(call, number, name, text)
-        status.record(answer)
-        return kind(f"{self.backend}: {doing}: {answer}", code=number, code_name=name)
+    def foreign_stream(self, pointer: int) -> Any:
+        """Another library's stream, as this driver takes one."""
 
     @abstractmethod
-    def _describe(self, code: Any) -> tuple[int, str, str]:
-        """Number, name and description of one of the vendor's codes."""
+    def create_stream(self, non_blocking: bool) -> Any: ...
 
+    @abstractmethod
+    def destroy_stream(self, stream: Any) -> None: ...
 
-_UNKNOWN = "an error that is newer than the Python binding; update the binding to have it named"
-_NUMBER = re.compile(r"(-?\d+) is not a valid")
+    @abstractmethod
+    def synchronize_stream(self, stream: Any) -> None: ...
 
+    @abstractmethod
+    def stream_done(self, stream: Any) -> bool: ...
 
-class UnknownCode(int):
-    """A code that the binding's enumeration lacks, for which it raises ValueError in the place of an answer."""
+    @abstractmethod
+    def wait_event(self, stream: Any, event: Any) -> None:
+        """Work that comes later on the stream waits for the event."""
 
+    @abstractmethod
+    def create_event(self, timing: bool) -> Any: ...
 
-def unknown_code(error: ValueError) -> UnknownCode:
-    """The code in a binding's complaint; any other ValueError goes on."""
-    found = _NUMBER.match(str(error))
-    if found is None:
-        raise error
-    return UnknownCode(found[1])
+    @abstractmethod
+    def destroy_event(self, event: Any) -> None: ...
+
+    @abstractmethod
+    def record_event(self, event: Any, stream: Any) -> None: ...
+
+    @abstractmethod
+    def synchronize_event(self, event: Any) -> None: ...
+
+    @abstractmethod
+    def event_done(self, event: Any) -> bool: ...
+
+    @abstractmethod
+    def elapsed_us(self, start: Any, end: Any) -> float: ...
+
+    # ---- graphs ----
+
+    @abstractmethod
+    def begin_capture(self, stream: Any) -> None: ...
+
+    @abstractmethod
+    def end_capture(self, stream: Any) -> Any: ...
+
+    @abstractmethod
+    def destroy_graph(self, graph: Any) -> None: ...
+
+    @abstractmethod
+    def instantiate(self, graph: Any) -> Any: ...
+
+    @abstractmethod
+    def destroy_executable(self, executable: Any) -> None: ...
+
+    @abstractmethod
+    def launch_graph(self, executable: Any, stream: Any) -> None: ...
+
+    @abstractmethod
+    def update_executable(self, executable: Any, graph: Any) -> None:
+        """Gives the executable the arguments and sizes of another graph of the same shape."""

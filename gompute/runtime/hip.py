@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from gompute.errors import (
-    AllocFailed,
-    BackendUnavailable,
-    ContextFailed,
-    CopyFailed,
-    InitFailed,
-    KernelNotFound,
-    LaunchFailed,
-    ModuleLoadFailed,
-    NoDevice,
-    SyncFailed,
-)
+from gompute.errors import BackendUnavailable, GraphFailed, InitFailed, ModuleLoadFailed, NoDevice
 from gompute.runtime import status
 from gompute.runtime.context import DeviceContext
-from gompute.runtime.driver import DeviceFacts, Driver, Launcher, unknown_code
 from gompute.runtime.libraries import FoundLibrary, find_library
+from gompute.runtime.vendor import Calls, DeviceFacts, VendorDriver
 from gompute.targets.device import Device
 
 __all__ = ["Context", "driver", "shutdown"]
@@ -34,9 +24,50 @@ _NAMES = ("libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so")
 _MAX_ITEMS = 2**32 - 1
 
 
-class _Hip(Driver):
+class _Hip(VendorDriver):
     backend = "hip"
     vendor = "HIP"
+    calls = Calls(
+        version="hipDriverGetVersion",
+        device_count="hipGetDeviceCount",
+        get_current="hipGetDevice",
+        set_current="hipSetDevice",
+        synchronize="hipDeviceSynchronize",
+        memory_info="hipMemGetInfo",
+        allocate="hipMalloc",
+        free="hipFree",
+        allocate_host="hipHostMalloc",
+        free_host="hipHostFree",
+        copy_in="hipMemcpyHtoD",
+        copy_out="hipMemcpyDtoH",
+        copy_in_async="hipMemcpyHtoDAsync",
+        copy_out_async="hipMemcpyDtoHAsync",
+        copy_within="hipMemcpyDtoDAsync",
+        copy_across="hipMemcpyPeerAsync",
+        fill={1: "hipMemsetD8Async", 2: "hipMemsetD16Async", 4: "hipMemsetD32Async"},
+        create_stream="hipStreamCreateWithFlags",
+        destroy_stream="hipStreamDestroy",
+        synchronize_stream="hipStreamSynchronize",
+        query_stream="hipStreamQuery",
+        wait_event="hipStreamWaitEvent",
+        create_event="hipEventCreateWithFlags",
+        destroy_event="hipEventDestroy",
+        record_event="hipEventRecord",
+        synchronize_event="hipEventSynchronize",
+        query_event="hipEventQuery",
+        elapsed="hipEventElapsedTime",
+        begin_capture="hipStreamBeginCapture",
+        end_capture="hipStreamEndCapture",
+        destroy_graph="hipGraphDestroy",
+        instantiate="hipGraphInstantiateWithFlags",
+        destroy_executable="hipGraphExecDestroy",
+        launch_graph="hipGraphLaunch",
+        update_executable="hipGraphExecUpdate",
+        unload="hipModuleUnload",
+        function="hipModuleGetFunction",
+        launch="hipModuleLaunchKernel",
+    )
+    _default_stream = None
 
     #: The library that the binding was made to open; it opens one per process.
     _opened: str | None = None
@@ -51,6 +82,7 @@ class _Hip(Driver):
                 f'hip: the HIP runtime is installed ({library.path}) but its Python binding is not ({error}): pip install "gompute[hip]"'
             ) from error
         self._api, self._ok = api, api.hipError_t.hipSuccess
+        self._capture_mode = api.hipStreamCaptureMode.hipStreamCaptureModeThreadLocal
         with _binding_opens(paths, library) as asked:
             code = self.ask("hipInit", 0)[0]
         if asked:
@@ -62,11 +94,8 @@ class _Hip(Driver):
             raise self.failure(NoDevice, f"the runtime ({library.path}) finds no device", "hipInit", code)
         self.check(code, InitFailed, f"the runtime ({library.path}) does not start", "hipInit")
 
-    def device_count(self) -> int:
-        return int(self.call(InitFailed, "cannot count devices", "hipGetDeviceCount"))
-
     def facts(self, ordinal: int) -> DeviceFacts:
-        version = self.call(InitFailed, "the runtime does not say its version", "hipDriverGetVersion")
+        version = self.call(InitFailed, "the runtime does not say its version", self.calls.version)
         found = self.call(InitFailed, f"cannot read the properties of device {ordinal}", "hipGetDeviceProperties", ordinal)
         device = Device.hip(_text(found.gcnArchName), version, name=_text(found.name))
         x, y, z = found.maxGridSize
@@ -79,68 +108,32 @@ class _Hip(Driver):
     def release(self, ordinal: int) -> None:
         """Nothing to let go; a reset of the device would end the work of other libraries."""
 
-    def current(self) -> int | None:
-        # Asked before every launch, so by hand.
-        answer = self.ask("hipGetDevice")
-        if answer[0] != self._ok:
-            raise self.failure(ContextFailed, "cannot read the thread's device", "hipGetDevice", answer[0])
-        return int(answer[1])
+    def _context_of(self, value: Any) -> int | None:
+        return int(value)
 
-    def set_current(self, context: int) -> None:
-        self.call(ContextFailed, f"cannot use device {context}", "hipSetDevice", context)
+    def foreign_stream(self, pointer: int) -> Any:
+        return self._api.ihipStream_t.fromObj(pointer) if pointer else None
 
-    def synchronize(self) -> None:
-        self.call(SyncFailed, "waiting failed", "hipDeviceSynchronize")
-
-    def memory_info(self) -> tuple[int, int]:
-        result = self.ask("hipMemGetInfo")
-        self.check(result[0], ContextFailed, "cannot read the free memory", "hipMemGetInfo")
-        return int(result[1]), int(result[2])
-
-    def allocate(self, size: int) -> int:
-        return int(self.call(AllocFailed, f"cannot allocate {size} bytes", "hipMalloc", size))
-
-    def free(self, address: int) -> None:
-        self.call(AllocFailed, "cannot free memory", "hipFree", address)
-
-    def copy_in(self, target: int, source: int, size: int) -> None:
-        self.call(CopyFailed, f"cannot copy {size} bytes to the device", "hipMemcpyHtoD", target, source, size)
-
-    def copy_out(self, target: int, source: int, size: int) -> None:
-        self.call(CopyFailed, f"cannot copy {size} bytes to the host", "hipMemcpyDtoH", target, source, size)
+    def update_executable(self, executable: Any, graph: Any) -> None:
+        call = self.calls.update_executable
+        node = ctypes.c_void_p()  # where the runtime writes which node differs
+        code, result = self.ask(call, executable, graph, ctypes.addressof(node))
+        if code != self._ok:
+            reason = getattr(result, "name", "no reason given")
+            raise self.failure(GraphFailed, f"the instantiated graph cannot be updated ({reason})", call, code)
+        status.clear()
 
     def load(self, image: bytes, facts: DeviceFacts) -> Any:
         """Loads a code object; it is machine code, so there is no compile log."""
         return self.call(ModuleLoadFailed, f"cannot load a module on {facts.device.label}", "hipModuleLoadData", image)
 
-    def unload(self, module: Any) -> None:
-        self.call(ModuleLoadFailed, "cannot unload a module", "hipModuleUnload", module)
-
-    def function(self, module: Any, symbol: str) -> Any:
-        answer = self.ask("hipModuleGetFunction", module, symbol.encode())
-        code = answer[0]
-        if code == self._api.hipError_t.hipErrorNotFound:
-            raise self.failure(KernelNotFound, f"the module has no kernel {symbol}", "hipModuleGetFunction", code)
-        self.check(code, ModuleLoadFailed, f"cannot look up the kernel {symbol}", "hipModuleGetFunction")
-        return answer[1]
-
     def allow_shared(self, function: Any, size: int) -> None:
         """Nothing to ask for: a launch may take all of a block's shared memory."""
 
-    def launcher(self, function: Any, symbol: str) -> Launcher:
-        launch, ok = self._api.hipModuleLaunchKernel, self._ok
-
-        def run(gx: int, gy: int, gz: int, bx: int, by: int, bz: int, shared: int, arguments: int) -> None:
-            try:
-                code = launch(function, gx, gy, gz, bx, by, bz, shared, None, arguments, None)[0]
-            except ValueError as error:
-                code = unknown_code(error)
-            if code is not ok and code != ok:
-                doing = f"cannot launch {symbol} with grid ({gx}, {gy}, {gz}), block ({bx}, {by}, {bz}), {shared} bytes of shared memory"
-                raise self.failure(LaunchFailed, doing, "hipModuleLaunchKernel", code)
-            status.clear()
-
-        return run
+    def _forget_failure(self) -> None:
+        # The runtime keeps the last error of a thread until somebody asks; the next to ask would be another library, which would take it
+        # for its own.
+        self.ask("hipGetLastError")
 
     def _describe(self, code: Any) -> tuple[int, str, str]:
         text = self._api.hipGetErrorString(code)[1]

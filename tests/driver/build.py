@@ -11,8 +11,11 @@ from pathlib import Path
 
 SOURCES = Path(__file__).resolve().parent
 
-#: File name and SONAME of each vendor's library, with the source beside core.c.
-LIBRARIES = {"cuda": ("libcuda.so.1", "cuda.c"), "hip": ("libamdhip64.so.7", "hip.c")}
+#: What both vendors' libraries are made of.
+SHARED = ("core.c", "metadata.c", "memory.c", "queue.c", "capture.c", "calls.c")
+
+#: File name and SONAME of each vendor's library, its own source, and the word that it is compiled with.
+LIBRARIES = {"cuda": ("libcuda.so.1", "cuda.c", "CUDA"), "hip": ("libamdhip64.so.7", "hip.c", "HIP")}
 
 
 def compile_shared(sources: Sequence[Path], output: Path, cache: Path, *flags: str) -> Path:
@@ -32,8 +35,9 @@ def compile_shared(sources: Sequence[Path], output: Path, cache: Path, *flags: s
 
 
 def build_driver(vendor: str, folder: Path, cache: Path) -> Path:
-    name, source = LIBRARIES[vendor]
-    return compile_shared([SOURCES / "core.c", SOURCES / source], folder / name, cache, "-fvisibility=hidden", f"-Wl,-soname,{name}")
+    name, source, word = LIBRARIES[vendor]
+    sources = [SOURCES / file for file in (*SHARED, source)]
+    return compile_shared(sources, folder / name, cache, f"-D{word}", "-fvisibility=hidden", "-pthread", f"-Wl,-soname,{name}")
 
 
 def build_kernels(source: Path, folder: Path, cache: Path) -> Path:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from gompute.runtime.stream import Stream
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,10 @@ HIP = Vendor(
 )
 VENDORS = {"cuda": CUDA, "hip": HIP}
 
+#: What a driver gives and wants back, contexts aside.
+KINDS = ("bytes", "pinned", "modules", "streams", "events", "graphs", "executables")
+NOTHING = dict.fromkeys((*KINDS, "contexts"), 0)
+
 
 class Driver:
     """One loaded driver library."""
@@ -90,7 +98,8 @@ class Driver:
         self._library = ctypes.CDLL(str(path))
         for name in ("test_driver_log", "test_driver_problems"):
             getattr(self._library, name).restype = ctypes.c_char_p
-        self._library.test_driver_allocated.restype = ctypes.c_size_t
+        self._library.test_driver_held.restype = ctypes.c_size_t
+        self._library.test_driver_launches.restype = ctypes.c_ulong
 
     def reset(self, kernels: Path | None = None) -> None:
         """One device of the usual kind, no faults, nothing recorded."""
@@ -136,8 +145,39 @@ class Driver:
         self._library.test_driver_forget_modules()
 
     def quiet(self, on: bool) -> None:
-        """Nothing recorded and nothing failing, for long loops and for timing."""
+        """Nothing recorded and nothing failing, for long loops."""
         self._library.test_driver_quiet(int(on))
+
+    def only_count(self) -> None:
+        """Launches are counted and nothing else, for timing."""
+        self._library.test_driver_quiet(2)
+
+    @property
+    def launches(self) -> int:
+        """How many launches were only counted."""
+        return int(self._library.test_driver_launches())
+
+    def delay(self, microseconds: int) -> None:
+        """Streams wait up to that long before each piece of work, so that a missing wait shows."""
+        self._library.test_driver_delay(microseconds)
+
+    @contextmanager
+    def holding(self, stream: Stream) -> Iterator[None]:
+        """That stream does no work meanwhile."""
+        handle = ctypes.c_void_p(stream.pointer)
+        self._library.test_driver_hold(handle, 1)
+        try:
+            yield
+        finally:
+            self._library.test_driver_hold(handle, 0)
+
+    def break_by(self, symbol: str, code: int | None = None) -> None:
+        """Every later run of that kernel breaks its device: from then on calls give the code."""
+        self._library.test_driver_break(symbol.encode(), self.vendor.code if code is None else code)
+
+    def mend(self) -> None:
+        """No kernel breaks anything, and no device is broken."""
+        self._library.test_driver_break(b"", 0)
 
     @property
     def problems(self) -> list[str]:
@@ -146,6 +186,6 @@ class Driver:
 
     @property
     def held(self) -> dict[str, int]:
-        """What is not given back: bytes, modules, contexts."""
+        """How many there are that were not given back."""
         retained = self._library.test_driver_retained() if self.vendor.backend == "cuda" else 0
-        return {"bytes": self._library.test_driver_allocated(), "modules": self._library.test_driver_modules(), "contexts": retained}
+        return {kind: self._library.test_driver_held(kind.encode()) for kind in KINDS} | {"contexts": retained}

@@ -22,24 +22,16 @@ struct fault {
     int code;
 };
 
-struct block {
-    struct block *next;
-    char *address;
-    size_t size;
-    int live;
-};
-
 struct settings settings;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct text log_text, problem_text;
 static struct fault *faults;
-static struct block *blocks;
 static struct module *modules;
-static struct function *functions;
+static int breaking;
+static char breaking_symbol[MAX_SYMBOL];
 static void *kernels[16];
 static int kernel_libraries;
-static int quiet;
 static int running, child;
 
 static void append(struct text *text, const char *line, size_t length) {
@@ -69,14 +61,16 @@ void problem(const char *format, ...) {
     va_start(rest, format);
     vsnprintf(line, sizeof line, format, rest);
     va_end(rest);
+    pthread_mutex_lock(&lock);
     append(&problem_text, line, strlen(line));
     append_to_file(line);
+    pthread_mutex_unlock(&lock);
 }
 
 int called(const char *name, const char *format, ...) {
     char line[512];
     int code = 0;
-    if (quiet) return 0;
+    if (settings.quiet) return 0;
     size_t length = (size_t)snprintf(line, sizeof line, "%s", name);
     if (format != NULL) {
         va_list rest;
@@ -112,61 +106,6 @@ void start(void) {
 
 int started(void) { return running; }
 
-/* ---- memory ---- */
-
-void *allocate(size_t size) {
-    struct block *block = calloc(1, sizeof *block);
-    block->address = malloc(size);
-    if (block->address == NULL) {
-        free(block);
-        return NULL;
-    }
-    memset(block->address, 0xA5, size); /* fresh memory is not zero */
-    block->size = size;
-    block->live = 1;
-    pthread_mutex_lock(&lock);
-    block->next = blocks;
-    blocks = block;
-    pthread_mutex_unlock(&lock);
-    return block->address;
-}
-
-int release(void *address) {
-    int found = 0;
-    pthread_mutex_lock(&lock);
-    for (struct block *block = blocks; block != NULL && !found; block = block->next) {
-        if (block->address == address && block->live) {
-            /* Kept, not freed: a later use must not read memory that malloc has given to somebody else. */
-            memset(block->address, 0xDD, block->size);
-            block->live = 0;
-            found = 1;
-        }
-    }
-    pthread_mutex_unlock(&lock);
-    if (!found) problem("free of %p, which is no live allocation", address);
-    return found;
-}
-
-int inside(const char *call, const void *address, size_t size) {
-    int found = 0;
-    const char *at = address;
-    pthread_mutex_lock(&lock);
-    for (struct block *block = blocks; block != NULL && !found; block = block->next)
-        found = block->live && at >= block->address && at + size <= block->address + block->size;
-    pthread_mutex_unlock(&lock);
-    if (!found) problem("%s: %p + %zu is not inside a live allocation", call, address, size);
-    return found;
-}
-
-size_t allocated(void) {
-    size_t sum = 0;
-    pthread_mutex_lock(&lock);
-    for (struct block *block = blocks; block != NULL; block = block->next)
-        if (block->live) sum += block->size;
-    pthread_mutex_unlock(&lock);
-    return sum;
-}
-
 /* ---- modules ---- */
 
 struct module *load(int device, const void *image, size_t size) {
@@ -176,7 +115,6 @@ struct module *load(int device, const void *image, size_t size) {
     module->image[size] = 0;
     module->size = size;
     module->device = device;
-    module->live = 1;
     pthread_mutex_lock(&lock);
     module->next = modules;
     modules = module;
@@ -184,48 +122,105 @@ struct module *load(int device, const void *image, size_t size) {
     return module;
 }
 
+int loaded(struct module *wanted) {
+    int found = 0;
+    pthread_mutex_lock(&lock);
+    for (struct module *module = modules; module != NULL && !found; module = module->next) found = module == wanted;
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
 int unload(struct module *module) {
-    if (module == NULL || !module->live) {
+    if (!loaded(module)) {
         problem("unload of a module that is not loaded");
         return 0;
     }
-    module->live = 0;
+    pthread_mutex_lock(&lock);
+    for (struct module **at = &modules; *at != NULL; at = &(*at)->next) {
+        if (*at != module) continue;
+        *at = module->next;
+        break;
+    }
+    pthread_mutex_unlock(&lock);
+    while (module->functions != NULL) {
+        struct function *function = module->functions;
+        module->functions = function->next;
+        free(function);
+    }
+    free(module->image);
+    free(module);
     return 1;
 }
 
-struct function *find(struct module *module, const char *symbol, int arguments) {
+/* Sizes of a kernel's arguments: PTX has them in its entry, AMD's code in its metadata, the tests' own blobs in a string "SYMBOL.args=8,4". */
+static void read_arguments(const struct module *module, struct function *function) {
+    char text[MAX_SYMBOL + 16];
+    size_t length;
+    function->arguments = -1;
+    snprintf(text, sizeof text, ".entry %s(", function->symbol);
+    const char *at = strstr(module->image, text);
+    if (at != NULL) {
+        const char *end = strchr(at, ')');
+        function->arguments = 0;
+        while ((at = strstr(at, ".param ")) != NULL && at < end && function->arguments < MAX_ARGUMENTS) {
+            at += strlen(".param ");
+            const char *size = strchr(at, '['), *next = strchr(at, ',');
+            int bits = 8;
+            if (size != NULL && size < end && (next == NULL || size < next)) function->sizes[function->arguments++] = atoi(size + 1);
+            else if (sscanf(at, ".%*1[usbf]%d", &bits) == 1) function->sizes[function->arguments++] = bits / 8;
+        }
+        return;
+    }
+    length = (size_t)snprintf(text, sizeof text, "%s.args=", function->symbol);
+    for (size_t i = 0; i + length <= module->size; i++) {
+        if (memcmp(module->image + i, text, length) != 0) continue;
+        char *number = module->image + i + length;
+        function->arguments = 0;
+        while (*number >= '0' && *number <= '9' && function->arguments < MAX_ARGUMENTS) {
+            function->sizes[function->arguments++] = (int)strtol(number, &number, 10);
+            if (*number == ',') number++;
+        }
+        return;
+    }
+    read_metadata(module, function);
+}
+
+struct function *find(struct module *module, const char *symbol) {
     struct function *function = calloc(1, sizeof *function);
     function->module = module;
-    function->arguments = arguments;
     snprintf(function->symbol, sizeof function->symbol, "%s", symbol);
+    read_arguments(module, function);
     pthread_mutex_lock(&lock);
-    function->next = functions;
-    functions = function;
+    function->next = module->functions;
+    module->functions = function;
     pthread_mutex_unlock(&lock);
     return function;
 }
 
-struct launch {
-    uint64_t grid[3], block[3], shared;
-};
+struct function *known(void *handle) {
+    struct function *found = NULL;
+    pthread_mutex_lock(&lock);
+    for (struct module *module = modules; module != NULL && found == NULL; module = module->next)
+        for (struct function *function = module->functions; function != NULL && found == NULL; function = function->next)
+            if (function == handle) found = function;
+    pthread_mutex_unlock(&lock);
+    if (found == NULL) problem("%p is no kernel of a loaded module", handle);
+    return found;
+}
 
-int execute(const struct function *function, const unsigned grid[3], const unsigned block[3], unsigned shared, void **arguments) {
-    struct launch launch = {{grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}, shared};
-    for (int i = 0; i < function->arguments; i++) {
-        if (arguments[i] == NULL) {
-            problem("launch of %s: argument %d is null", function->symbol, i);
-            return 0;
-        }
-    }
+entry *cpu_build(const char *symbol) {
     for (int i = 0; i < kernel_libraries; i++) {
-        void (*entry)(void **, struct launch *, uint64_t, uint64_t) =
-            (void (*)(void **, struct launch *, uint64_t, uint64_t))dlsym(kernels[i], function->symbol);
-        if (entry == NULL) continue;
-        entry(arguments, &launch, 0, UINT64_MAX);
-        return 1;
+        entry *found = (entry *)dlsym(kernels[i], symbol);
+        if (found != NULL) return found;
     }
-    problem("launch of %s: no CPU build of it was given", function->symbol);
-    return 0;
+    problem("launch of %s: no CPU build of it was given", symbol);
+    return NULL;
+}
+
+void break_device(int device, const char *symbol) {
+    pthread_mutex_lock(&lock);
+    if (breaking != 0 && strcmp(breaking_symbol, symbol) == 0) settings.device[device].error = breaking;
+    pthread_mutex_unlock(&lock);
 }
 
 /* ---- control, called by the tests through ctypes ---- */
@@ -249,7 +244,13 @@ EXPORT void test_driver_fail(const char *call, int skip, int times, int code) {
     faults = fault;
 }
 
-EXPORT void test_driver_forget_faults(void) { faults = NULL; }
+EXPORT void test_driver_forget_faults(void) {
+    while (faults != NULL) {
+        struct fault *fault = faults;
+        faults = fault->next;
+        free(fault);
+    }
+}
 
 EXPORT int test_driver_kernels(const char *path) {
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -260,20 +261,39 @@ EXPORT int test_driver_kernels(const char *path) {
 
 EXPORT const char *test_driver_log(void) { return log_text.data == NULL ? "" : log_text.data; }
 EXPORT const char *test_driver_problems(void) { return problem_text.data == NULL ? "" : problem_text.data; }
-EXPORT size_t test_driver_allocated(void) { return allocated(); }
 
-EXPORT int test_driver_modules(void) {
-    int count = 0;
-    for (struct module *module = modules; module != NULL; module = module->next) count += module->live;
+/* How many of them there are: bytes, pinned, modules, streams, events, graphs, executables. */
+EXPORT size_t test_driver_held(const char *what) {
+    size_t count = 0;
+    if (strcmp(what, "bytes") == 0) return allocated(DEVICE_MEMORY);
+    if (strcmp(what, "pinned") == 0) return allocated(PINNED_MEMORY);
+    if (strcmp(what, "streams") == 0) return (size_t)count_streams();
+    if (strcmp(what, "events") == 0) return (size_t)count_events();
+    if (strcmp(what, "graphs") == 0) return (size_t)count_graphs();
+    if (strcmp(what, "executables") == 0) return (size_t)count_executables();
+    for (struct module *module = modules; module != NULL; module = module->next) count++;
     return count;
 }
 
-/* No record and no fault: for timing. */
-EXPORT void test_driver_quiet(int on) { quiet = on; }
+/* 1: no record and no fault; 2: launches are only counted: for timing. */
+EXPORT void test_driver_quiet(int how) { settings.quiet = how; }
+EXPORT unsigned long test_driver_launches(void) { return settings.launches; }
+
+/* The most microseconds that a stream waits before each piece of work. */
+EXPORT void test_driver_delay(int microseconds) { settings.delay = microseconds; }
+
+/* Has every later run of a kernel break its device: calls give the code from then on. 0 mends all. */
+EXPORT void test_driver_break(const char *symbol, int code) {
+    pthread_mutex_lock(&lock);
+    snprintf(breaking_symbol, sizeof breaking_symbol, "%s", symbol);
+    breaking = code;
+    for (int i = 0; i < MAX_DEVICES && code == 0; i++) settings.device[i].error = 0;
+    pthread_mutex_unlock(&lock);
+}
 
 /* For a test that makes an unload fail. */
 EXPORT void test_driver_forget_modules(void) {
-    for (struct module *module = modules; module != NULL; module = module->next) module->live = 0;
+    while (modules != NULL) unload(modules);
 }
 
 EXPORT void test_driver_forget_log(void) {
@@ -286,8 +306,10 @@ EXPORT void test_driver_reset(void) {
     test_driver_forget_log();
     problem_text.length = 0;
     if (problem_text.data != NULL) problem_text.data[0] = 0;
-    faults = NULL;
+    test_driver_forget_faults();
     kernel_libraries = 0;
+    settings.delay = settings.quiet = 0;
+    test_driver_break("", 0);
 }
 
 /* For processes that cannot call the control functions first: TEST_DRIVER_SETUP="device 0 8.6;kernels /path;fail cuInit 100". */

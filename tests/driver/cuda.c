@@ -1,27 +1,16 @@
 /* libcuda.so.1 for tests: the driver calls that Gompute makes, found by cuda-python through cuGetProcAddress_v2. */
+#define _GNU_SOURCE
 #include "core.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    SUCCESS = 0,
-    INVALID_VALUE = 1,
-    OUT_OF_MEMORY = 2,
-    NOT_INITIALIZED = 3,
-    NO_DEVICE = 100,
-    INVALID_DEVICE = 101,
-    INVALID_IMAGE = 200,
-    INVALID_CONTEXT = 201,
     INVALID_PTX = 218,
     UNSUPPORTED_PTX_VERSION = 222,
-    INVALID_HANDLE = 400,
-    NOT_FOUND = 500,
-    LAUNCH_FAILED = 719,
 };
-
-typedef int result;
 
 struct context {
     int device;
@@ -37,21 +26,14 @@ EXPORT int test_driver_retained(void) {
     return count;
 }
 
-#define CALL(name, ...)                                  \
-    do {                                                 \
-        int code = called(name, __VA_ARGS__);            \
-        if (code) return code;                           \
-        if (forked() || !started()) return NOT_INITIALIZED; \
-    } while (0)
+const int free_of_nothing = INVALID_VALUE;
 
-#define CALL_IN_CONTEXT(name, ...)                       \
-    do {                                                 \
-        CALL(name, __VA_ARGS__);                         \
-        if (current == NULL || !current->retained) return INVALID_CONTEXT; \
-    } while (0)
+int answer(int code) { return code; }
 
-static result init(unsigned flags) {
-    int code = called("cuInit", "%u", flags);
+int current_device(void) { return current == NULL || !current->retained ? -1 : current->device; }
+
+EXPORT result cuInit(unsigned flags) {
+    int code = called(__func__, "%u", flags);
     if (code) return code;
     if (forked()) return NOT_INITIALIZED;
     if (settings.devices == 0) return NO_DEVICE;
@@ -60,35 +42,29 @@ static result init(unsigned flags) {
     return SUCCESS;
 }
 
-static result driver_get_version(int *version) {
-    int code = called("cuDriverGetVersion", NULL);
+EXPORT result cuDriverGetVersion(int *version) {
+    int code = called(__func__, NULL);
     if (code) return code;
     *version = settings.driver_version ? settings.driver_version : 13000;
     return SUCCESS;
 }
 
-static result device_get_count(int *count) {
-    CALL("cuDeviceGetCount", NULL);
-    *count = settings.devices;
-    return SUCCESS;
-}
-
-static result device_get(int *device, int ordinal) {
-    CALL("cuDeviceGet", "%d", ordinal);
+EXPORT result cuDeviceGet(int *device, int ordinal) {
+    CALL(__func__, "%d", ordinal);
     if (ordinal < 0 || ordinal >= settings.devices) return INVALID_DEVICE;
     *device = ordinal;
     return SUCCESS;
 }
 
-static result device_get_name(char *name, int length, int device) {
-    CALL("cuDeviceGetName", "%d", device);
+EXPORT result cuDeviceGetName(char *name, int length, int device) {
+    CALL(__func__, "%d", device);
     snprintf(name, (size_t)length, "Test Device %d", device);
     return SUCCESS;
 }
 
-static result device_get_attribute(int *value, int attribute, int device) {
+EXPORT result cuDeviceGetAttribute(int *value, int attribute, int device) {
     int major = 0, minor = 0;
-    CALL("cuDeviceGetAttribute", "%d %d", attribute, device);
+    CALL(__func__, "%d %d", attribute, device);
     sscanf(settings.device[device].arch, "%d.%d", &major, &minor);
     switch (attribute) {
     case 1: *value = 1024; return SUCCESS;       /* MAX_THREADS_PER_BLOCK */
@@ -102,70 +78,32 @@ static result device_get_attribute(int *value, int attribute, int device) {
     }
 }
 
-static result primary_context_retain(void **context, int device) {
-    CALL("cuDevicePrimaryCtxRetain", "%d", device);
+EXPORT result cuDevicePrimaryCtxRetain(void **context, int device) {
+    CALL(__func__, "%d", device);
     contexts[device].retained++;
     *context = &contexts[device];
     return SUCCESS;
 }
 
-static result primary_context_release(int device) {
-    CALL("cuDevicePrimaryCtxRelease", "%d", device);
+EXPORT result cuDevicePrimaryCtxRelease(int device) {
+    CALL(__func__, "%d", device);
     if (contexts[device].retained == 0) {
         problem("cuDevicePrimaryCtxRelease: device %d is not retained", device);
         return INVALID_CONTEXT;
     }
-    contexts[device].retained--;
+    if (--contexts[device].retained == 0) settings.device[device].error = 0; /* the context goes, and what broke it */
     return SUCCESS;
 }
 
-static result context_get_current(void **context) {
-    CALL("cuCtxGetCurrent", NULL);
+EXPORT result cuCtxGetCurrent(void **context) {
+    CALL(__func__, NULL);
     *context = current;
     return SUCCESS;
 }
 
-static result context_set_current(void *context) {
-    CALL("cuCtxSetCurrent", "%d", context == NULL ? -1 : ((struct context *)context)->device);
+EXPORT result cuCtxSetCurrent(void *context) {
+    CALL(__func__, "%d", context == NULL ? -1 : ((struct context *)context)->device);
     current = context;
-    return SUCCESS;
-}
-
-static result context_synchronize(void) {
-    CALL_IN_CONTEXT("cuCtxSynchronize", NULL);
-    return SUCCESS;
-}
-
-static result memory_get_info(size_t *available, size_t *total) {
-    CALL_IN_CONTEXT("cuMemGetInfo", NULL);
-    *total = (size_t)1 << 33;
-    *available = *total - allocated();
-    return SUCCESS;
-}
-
-static result memory_allocate(uint64_t *address, size_t size) {
-    CALL_IN_CONTEXT("cuMemAlloc", "%zu", size);
-    if (size == 0) return INVALID_VALUE;
-    *address = (uint64_t)(uintptr_t)allocate(size);
-    return *address ? SUCCESS : OUT_OF_MEMORY;
-}
-
-static result memory_free(uint64_t address) {
-    CALL_IN_CONTEXT("cuMemFree", NULL);
-    return release((void *)(uintptr_t)address) ? SUCCESS : INVALID_VALUE;
-}
-
-static result copy_to_device(uint64_t target, const void *source, size_t size) {
-    CALL_IN_CONTEXT("cuMemcpyHtoD", "%zu", size);
-    if (source == NULL || !inside("cuMemcpyHtoD", (void *)(uintptr_t)target, size)) return INVALID_VALUE;
-    memcpy((void *)(uintptr_t)target, source, size);
-    return SUCCESS;
-}
-
-static result copy_to_host(void *target, uint64_t source, size_t size) {
-    CALL_IN_CONTEXT("cuMemcpyDtoH", "%zu", size);
-    if (target == NULL || !inside("cuMemcpyDtoH", (void *)(uintptr_t)source, size)) return INVALID_VALUE;
-    memcpy(target, (void *)(uintptr_t)source, size);
     return SUCCESS;
 }
 
@@ -187,7 +125,7 @@ static int newest_ptx(int driver) {
     return 70 + minor;
 }
 
-static result module_load_data(void **module, const void *image, unsigned count, const int *options, void **values) {
+EXPORT result cuModuleLoadDataEx(void **module, const void *image, unsigned count, const int *options, void **values) {
     char *log = NULL;
     size_t room = 0;
     int ptx_major, ptx_minor, arch, major = 0, minor = 0;
@@ -197,10 +135,12 @@ static result module_load_data(void **module, const void *image, unsigned count,
     }
     if (log == NULL || room == 0) problem("cuModuleLoadDataEx: no error log buffer was passed");
     if (log != NULL) snprintf(log, room, "ptxas application ptx input, line 1; error   : made to fail by the test");
-    CALL_IN_CONTEXT("cuModuleLoadDataEx", "%u options", count);
+    CALL_ON(device, __func__, "%u options", count);
+    result why_not = forbidden();
+    if (why_not) return why_not;
     if (log != NULL) log[0] = 0;
     if (memcmp(image, "\177ELF", 4) == 0) {
-        *module = load(current->device, image, elf_size(image));
+        *module = load(device, image, elf_size(image));
         return SUCCESS;
     }
     const char *version = strstr(image, ".version "), *target = strstr(image, ".target sm_");
@@ -211,55 +151,44 @@ static result module_load_data(void **module, const void *image, unsigned count,
         if (log != NULL) snprintf(log, room, "ptxas fatal   : Unsupported .version %d.%d; current version is '%d.%d'", ptx_major, ptx_minor, newest / 10, newest % 10);
         return UNSUPPORTED_PTX_VERSION;
     }
-    sscanf(settings.device[current->device].arch, "%d.%d", &major, &minor);
+    sscanf(settings.device[device].arch, "%d.%d", &major, &minor);
     if (arch > 10 * major + minor) {
         if (log != NULL) snprintf(log, room, "ptxas fatal   : SM version specified by .target is higher than default SM version assumed");
         return INVALID_PTX;
     }
-    *module = load(current->device, image, strlen(image));
+    *module = load(device, image, strlen(image));
     return SUCCESS;
 }
 
-static result module_unload(void *module) {
-    CALL_IN_CONTEXT("cuModuleUnload", NULL);
-    return unload(module) ? SUCCESS : INVALID_HANDLE;
-}
-
-/* Parameters that the PTX entry declares; -1 for a cubin, 0 - 2 when there is no such entry. */
-static int parameters(const char *ptx, const char *symbol) {
+EXPORT result cuModuleGetFunction(void **function, struct module *module, const char *symbol) {
     char entry[MAX_SYMBOL + 16];
+    CALL_ON(device, __func__, "%s", symbol);
+    if (!loaded(module) || module->device != device) return INVALID_HANDLE;
     snprintf(entry, sizeof entry, ".entry %s(", symbol);
-    const char *at = strstr(ptx, entry);
-    if (at == NULL) return -2;
-    const char *end = strchr(at, ')');
-    int count = 0;
-    while ((at = strstr(at + 1, ".param")) != NULL && at < end) count++;
-    return count;
-}
-
-static result module_get_function(void **function, struct module *module, const char *symbol) {
-    CALL_IN_CONTEXT("cuModuleGetFunction", "%s", symbol);
-    if (module == NULL || !module->live) return INVALID_HANDLE;
-    int count = -1;
-    if (memcmp(module->image, "\177ELF", 4) != 0 && (count = parameters(module->image, symbol)) == -2) return NOT_FOUND;
-    *function = find(module, symbol, count);
+    if (memcmp(module->image, "\177ELF", 4) != 0 && strstr(module->image, entry) == NULL) return NOT_FOUND;
+    *function = find(module, symbol);
     return SUCCESS;
 }
 
-static result function_set_attribute(void *function, int attribute, int value) {
-    CALL_IN_CONTEXT("cuFuncSetAttribute", "%d %d", attribute, value);
-    return function == NULL ? INVALID_HANDLE : SUCCESS;
+EXPORT result cuFuncSetAttribute(void *function, int attribute, int value) {
+    CALL_ON(device, __func__, "%d %d", attribute, value);
+    return known(function) == NULL ? INVALID_HANDLE : SUCCESS;
 }
 
-static result launch_kernel(struct function *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void *stream,
-                            void **arguments, void **extra) {
-    const unsigned grid[3] = {gx, gy, gz}, block[3] = {bx, by, bz};
-    CALL_IN_CONTEXT("cuLaunchKernel", "%s grid=%u,%u,%u block=%u,%u,%u shared=%u", function ? function->symbol : "null", gx, gy, gz, bx, by, bz, shared);
-    if (function == NULL || !function->module->live || function->module->device != current->device) return INVALID_HANDLE;
-    if (stream != NULL || extra != NULL || (arguments == NULL && function->arguments != 0)) return INVALID_VALUE;
-    if (gx == 0 || gy == 0 || gz == 0 || gx > 2147483647u || gy > 65535 || gz > 65535) return INVALID_VALUE;
-    if (bx == 0 || by == 0 || bz == 0 || bx * by * bz > 1024) return INVALID_VALUE;
-    return execute(function, grid, block, shared, arguments) ? SUCCESS : LAUNCH_FAILED;
+struct update {
+    int reason;
+    void *node, *from;
+};
+
+EXPORT result cuGraphExecUpdate(void *handle, void *other, struct update *update) {
+    CALL_ON(device, __func__, NULL);
+    struct executable *executable = executable_of(handle);
+    struct graph *graph = graph_of(other);
+    if (executable == NULL || graph == NULL || update == NULL) return INVALID_VALUE;
+    memset(update, 0, sizeof *update);
+    if (update_executable(executable, graph)) return SUCCESS;
+    update->reason = 2; /* CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED */
+    return GRAPH_UPDATE_FAILURE;
 }
 
 /* ---- names ---- */
@@ -280,61 +209,40 @@ static const struct {
     {UNSUPPORTED_PTX_VERSION, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION", "the provided PTX was compiled with an unsupported toolchain."},
     {INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
     {NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
+    {ILLEGAL_STATE, "CUDA_ERROR_ILLEGAL_STATE", "the operation cannot be performed in the present state"},
+    {NOT_READY, "CUDA_ERROR_NOT_READY", "device not ready"},
+    {CAPTURE_UNSUPPORTED, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "operation not permitted when stream is capturing"},
+    {CAPTURE_INVALIDATED, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", "operation failed due to a previous error during capture"},
+    {CAPTURE_UNMATCHED, "CUDA_ERROR_STREAM_CAPTURE_UNMATCHED", "capture was not begun in this stream"},
+    {CAPTURE_UNJOINED, "CUDA_ERROR_STREAM_CAPTURE_UNJOINED", "capturing stream has unjoined work"},
+    {CAPTURE_ISOLATION, "CUDA_ERROR_STREAM_CAPTURE_ISOLATION", "dependency created on uncaptured work in another stream"},
+    {CAPTURE_IMPLICIT, "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT", "operation would make the legacy stream depend on a capturing blocking stream"},
+    {CAPTURED_EVENT, "CUDA_ERROR_CAPTURED_EVENT", "operation not permitted on an event last recorded in a capturing stream"},
+    {CAPTURE_WRONG_THREAD, "CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD", "attempt to terminate a thread-local capture sequence from another thread"},
+    {GRAPH_UPDATE_FAILURE, "CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE", "the graph update was not performed because it included changes which violated constraints"},
     {700, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
     {LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
     {803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", "system has unsupported display driver / cuda driver combination"},
 };
 
-static result get_error_name(int code, const char **name) {
+EXPORT result cuGetErrorName(int code, const char **name) {
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
         if (errors[i].code == code) return *name = errors[i].name, SUCCESS;
     return *name = NULL, INVALID_VALUE;
 }
 
-static result get_error_string(int code, const char **text) {
+EXPORT result cuGetErrorString(int code, const char **text) {
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
         if (errors[i].code == code) return *text = errors[i].text, SUCCESS;
     return *text = NULL, INVALID_VALUE;
 }
 
 EXPORT result cuGetProcAddress_v2(const char *symbol, void **address, int version, uint64_t flags, int *status) {
-    static const struct {
-        const char *name;
-        void *address;
-    } table[] = {
-        {"cuGetProcAddress", (void *)cuGetProcAddress_v2},
-        {"cuInit", (void *)init},
-        {"cuDriverGetVersion", (void *)driver_get_version},
-        {"cuDeviceGetCount", (void *)device_get_count},
-        {"cuDeviceGet", (void *)device_get},
-        {"cuDeviceGetName", (void *)device_get_name},
-        {"cuDeviceGetAttribute", (void *)device_get_attribute},
-        {"cuDevicePrimaryCtxRetain", (void *)primary_context_retain},
-        {"cuDevicePrimaryCtxRelease", (void *)primary_context_release},
-        {"cuCtxGetCurrent", (void *)context_get_current},
-        {"cuCtxSetCurrent", (void *)context_set_current},
-        {"cuCtxSynchronize", (void *)context_synchronize},
-        {"cuMemGetInfo", (void *)memory_get_info},
-        {"cuMemAlloc", (void *)memory_allocate},
-        {"cuMemFree", (void *)memory_free},
-        {"cuMemcpyHtoD", (void *)copy_to_device},
-        {"cuMemcpyDtoH", (void *)copy_to_host},
-        {"cuModuleLoadDataEx", (void *)module_load_data},
-        {"cuModuleUnload", (void *)module_unload},
-        {"cuModuleGetFunction", (void *)module_get_function},
-        {"cuFuncSetAttribute", (void *)function_set_attribute},
-        {"cuLaunchKernel", (void *)launch_kernel},
-        {"cuGetErrorName", (void *)get_error_name},
-        {"cuGetErrorString", (void *)get_error_string},
-    };
+    static void *self;
+    Dl_info information;
     (void)version, (void)flags;
-    *address = NULL;
-    if (status != NULL) *status = 1; /* CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND */
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        if (strcmp(table[i].name, symbol) != 0) continue;
-        *address = table[i].address;
-        if (status != NULL) *status = 0;
-        return SUCCESS;
-    }
-    return NOT_FOUND;
+    if (self == NULL && dladdr((void *)cuGetProcAddress_v2, &information)) self = dlopen(information.dli_fname, RTLD_NOW | RTLD_NOLOAD);
+    *address = strcmp(symbol, "cuGetProcAddress") == 0 ? (void *)cuGetProcAddress_v2 : dlsym(self, symbol);
+    if (status != NULL) *status = *address == NULL; /* CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND */
+    return *address == NULL ? NOT_FOUND : SUCCESS;
 }

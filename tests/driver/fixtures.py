@@ -11,7 +11,7 @@ from gompute.handles.kernel_set import KernelSet, load
 from gompute.runtime import cuda, hip, status
 from tests.driver import sets
 from tests.driver.build import SOURCES, build_driver, build_kernels
-from tests.driver.control import VENDORS, Driver
+from tests.driver.control import NOTHING, VENDORS, Driver
 
 
 @pytest.fixture(scope="session")
@@ -65,7 +65,7 @@ def _lent(driver: Driver, kernels_so: Path) -> Iterator[Driver]:
     # Other tests of this process shall find a machine without a device.
     driver.devices(0)
     assert problems == []
-    assert held == {"bytes": 0, "modules": 0, "contexts": 0}
+    assert held == NOTHING
 
 
 @pytest.fixture(params=list(VENDORS))

@@ -5,24 +5,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    SUCCESS = 0,
-    INVALID_VALUE = 1,
-    OUT_OF_MEMORY = 2,
-    NOT_INITIALIZED = 3,
-    INVALID_CONFIGURATION = 9,
-    NO_DEVICE = 100,
-    INVALID_DEVICE = 101,
-    INVALID_IMAGE = 200,
-    NO_BINARY_FOR_GPU = 209,
-    INVALID_HANDLE = 400,
-    NOT_FOUND = 500,
-    LAUNCH_FAILURE = 719,
-};
+enum { NO_BINARY_FOR_GPU = 209 };
 
-typedef int result;
+const int free_of_nothing = SUCCESS;
+
+static __thread int last_error;
 
 static __thread int current;
+
+int current_device(void) { return settings.devices ? current : -1; }
+
+/* The last error stays until somebody asks for it, whatever succeeds meanwhile. */
+int answer(int code) {
+    if (code) last_error = code;
+    return code;
+}
+
+EXPORT result hipGetLastError(void) {
+    int code = last_error;
+    called(__func__, NULL);
+    last_error = SUCCESS;
+    return code;
+}
+
+EXPORT int test_driver_last_error(void) { return last_error; }
 
 /* hipDeviceProp_tR0600 as far as its last field that Gompute reads; the places are those of ROCm's hip_runtime_api.h. */
 struct properties {
@@ -58,38 +64,25 @@ struct properties {
     char gcn_arch_name[256];
 };
 
-#define CALL(name, ...)                                     \
-    do {                                                    \
-        int code = called(name, __VA_ARGS__);               \
-        if (code) return code;                              \
-        if (forked() || !started()) return NOT_INITIALIZED; \
-    } while (0)
-
 EXPORT result hipInit(unsigned flags) {
-    int code = called("hipInit", "%u", flags);
-    if (code) return code;
-    if (forked()) return NOT_INITIALIZED;
-    if (settings.devices == 0) return NO_DEVICE;
+    int code = called(__func__, "%u", flags);
+    if (code) return answer(code);
+    if (forked()) return answer(NOT_INITIALIZED);
+    if (settings.devices == 0) return answer(NO_DEVICE);
     start();
-    return SUCCESS;
+    return answer(SUCCESS);
 }
 
 EXPORT result hipDriverGetVersion(int *version) {
-    int code = called("hipDriverGetVersion", NULL);
-    if (code) return code;
+    int code = called(__func__, NULL);
+    if (code) return answer(code);
     *version = settings.driver_version ? settings.driver_version : 70226015;
-    return SUCCESS;
-}
-
-EXPORT result hipGetDeviceCount(int *count) {
-    CALL("hipGetDeviceCount", NULL);
-    *count = settings.devices;
-    return SUCCESS;
+    return answer(SUCCESS);
 }
 
 EXPORT result hipGetDevicePropertiesR0600(struct properties *properties, int device) {
     CALL("hipGetDeviceProperties", "%d", device);
-    if (device < 0 || device >= settings.devices) return INVALID_DEVICE;
+    if (device < 0 || device >= settings.devices) return answer(INVALID_DEVICE);
     memset(properties, 0, sizeof *properties);
     snprintf(properties->name, sizeof properties->name, "Test Device %d", device);
     snprintf(properties->gcn_arch_name, sizeof properties->gcn_arch_name, "%s", settings.device[device].arch);
@@ -98,58 +91,20 @@ EXPORT result hipGetDevicePropertiesR0600(struct properties *properties, int dev
     properties->max_threads = 1024;
     properties->max_grid[0] = 2147483647;
     properties->max_grid[1] = properties->max_grid[2] = 65536;
-    return SUCCESS;
+    return answer(SUCCESS);
 }
 
 EXPORT result hipGetDevice(int *device) {
-    CALL("hipGetDevice", NULL);
+    CALL(__func__, NULL);
     *device = current;
-    return SUCCESS;
+    return answer(SUCCESS);
 }
 
 EXPORT result hipSetDevice(int device) {
-    CALL("hipSetDevice", "%d", device);
-    if (device < 0 || device >= settings.devices) return INVALID_DEVICE;
+    CALL(__func__, "%d", device);
+    if (device < 0 || device >= settings.devices) return answer(INVALID_DEVICE);
     current = device;
-    return SUCCESS;
-}
-
-EXPORT result hipDeviceSynchronize(void) {
-    CALL("hipDeviceSynchronize", NULL);
-    return SUCCESS;
-}
-
-EXPORT result hipMemGetInfo(size_t *available, size_t *total) {
-    CALL("hipMemGetInfo", NULL);
-    *total = (size_t)1 << 33;
-    *available = *total - allocated();
-    return SUCCESS;
-}
-
-EXPORT result hipMalloc(void **address, size_t size) {
-    CALL("hipMalloc", "%zu", size);
-    if (size == 0) return *address = NULL, SUCCESS;
-    *address = allocate(size);
-    return *address ? SUCCESS : OUT_OF_MEMORY;
-}
-
-EXPORT result hipFree(void *address) {
-    CALL("hipFree", NULL);
-    return address == NULL || release(address) ? SUCCESS : INVALID_VALUE;
-}
-
-EXPORT result hipMemcpyHtoD(void *target, const void *source, size_t size) {
-    CALL("hipMemcpyHtoD", "%zu", size);
-    if (source == NULL || !inside("hipMemcpyHtoD", target, size)) return INVALID_VALUE;
-    memcpy(target, source, size);
-    return SUCCESS;
-}
-
-EXPORT result hipMemcpyDtoH(void *target, void *source, size_t size) {
-    CALL("hipMemcpyDtoH", "%zu", size);
-    if (target == NULL || !inside("hipMemcpyDtoH", source, size)) return INVALID_VALUE;
-    memcpy(target, source, size);
-    return SUCCESS;
+    return answer(SUCCESS);
 }
 
 /* ---- modules ---- */
@@ -157,46 +112,42 @@ EXPORT result hipMemcpyDtoH(void *target, void *source, size_t size) {
 EXPORT result hipModuleLoadData(void **module, const unsigned char *image) {
     uint64_t sections;
     uint16_t machine, entry, count;
-    CALL("hipModuleLoadData", NULL);
+    CALL_ON(device, __func__, NULL);
+    result why_not = forbidden();
+    if (why_not) return answer(why_not);
     memcpy(&machine, image + 18, 2);
-    if (memcmp(image, "\177ELF", 4) != 0) return INVALID_IMAGE;
-    if (machine != 224) return NO_BINARY_FOR_GPU; /* EM_AMDGPU */
+    if (memcmp(image, "\177ELF", 4) != 0) return answer(INVALID_IMAGE);
+    if (machine != 224) return answer(NO_BINARY_FOR_GPU); /* EM_AMDGPU */
     memcpy(&sections, image + 40, 8);
     memcpy(&entry, image + 58, 2);
     memcpy(&count, image + 60, 2);
-    *module = load(current, image, sections + (size_t)entry * count);
-    return SUCCESS;
-}
-
-EXPORT result hipModuleUnload(void *module) {
-    CALL("hipModuleUnload", NULL);
-    return unload(module) ? SUCCESS : INVALID_HANDLE;
+    *module = load(device, image, sections + (size_t)entry * count);
+    return answer(SUCCESS);
 }
 
 EXPORT result hipModuleGetFunction(void **function, struct module *module, const char *symbol) {
     char descriptor[MAX_SYMBOL + 4];
-    CALL("hipModuleGetFunction", "%s", symbol);
-    if (module == NULL || !module->live) return INVALID_HANDLE;
+    CALL_ON(device, __func__, "%s", symbol);
+    if (!loaded(module) || module->device != device) return answer(INVALID_HANDLE);
     size_t length = (size_t)snprintf(descriptor, sizeof descriptor, "%s.kd", symbol) + 1;
     for (size_t i = 0; i + length <= module->size; i++) {
         /* A string table's entry: preceded by a null, ended by one. */
         if (i > 0 && module->image[i - 1] == 0 && memcmp(module->image + i, descriptor, length) == 0) {
-            *function = find(module, symbol, -1);
-            return SUCCESS;
+            *function = find(module, symbol);
+            return answer(SUCCESS);
         }
     }
-    return NOT_FOUND;
+    return answer(NOT_FOUND);
 }
 
-EXPORT result hipModuleLaunchKernel(struct function *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
-                                    void *stream, void **arguments, void **extra) {
-    const unsigned grid[3] = {gx, gy, gz}, block[3] = {bx, by, bz};
-    CALL("hipModuleLaunchKernel", "%s grid=%u,%u,%u block=%u,%u,%u shared=%u", function ? function->symbol : "null", gx, gy, gz, bx, by, bz, shared);
-    if (function == NULL || !function->module->live || function->module->device != current) return INVALID_HANDLE;
-    if (stream != NULL || extra != NULL || arguments == NULL) return INVALID_VALUE;
-    if (gx == 0 || gy == 0 || gz == 0 || bx == 0 || by == 0 || bz == 0 || bx * by * bz > 1024) return INVALID_CONFIGURATION;
-    if ((uint64_t)gx * bx > UINT32_MAX || (uint64_t)gy * by > UINT32_MAX || (uint64_t)gz * bz > UINT32_MAX) return INVALID_CONFIGURATION;
-    return execute(function, grid, block, shared, arguments) ? SUCCESS : LAUNCH_FAILURE;
+EXPORT result hipGraphExecUpdate(void *handle, void *other, void **node, int *reason) {
+    CALL_ON(device, __func__, NULL);
+    struct executable *executable = executable_of(handle);
+    struct graph *graph = graph_of(other);
+    if (executable == NULL || graph == NULL || node == NULL || reason == NULL) return answer(INVALID_VALUE);
+    *node = NULL;
+    *reason = update_executable(executable, graph) ? 0 : 2; /* hipGraphExecUpdateErrorTopologyChanged */
+    return answer(*reason ? GRAPH_UPDATE_FAILURE : SUCCESS);
 }
 
 EXPORT const char *hipGetErrorString(int code) {
@@ -207,8 +158,14 @@ EXPORT const char *hipGetErrorString(int code) {
     case NOT_INITIALIZED: return "initialization error";
     case NO_DEVICE: return "no ROCm-capable device is detected";
     case NO_BINARY_FOR_GPU: return "no kernel image is available for execution on the device";
+    case NOT_READY: return "device not ready";
+    case INVALID_HANDLE: return "invalid resource handle";
+    case NOT_FOUND: return "named symbol not found";
+    case GRAPH_UPDATE_FAILURE: return "the graph update was not performed because it included changes which violated constraints";
+    case CAPTURE_UNSUPPORTED: return "operation not permitted when stream is capturing";
+    case CAPTURE_INVALIDATED: return "operation failed due to a previous error during capture";
     case 700: return "an illegal memory access was encountered";
-    case LAUNCH_FAILURE: return "unspecified launch failure";
+    case LAUNCH_FAILED: return "unspecified launch failure";
     default: return "unrecognized error";
     }
 }

@@ -34,8 +34,11 @@ def ptx(entries: Iterable[KernelEntry], version: str = "6.3", arch: str = CUDA_T
 
 
 def elf(machine: int, entries: Iterable[KernelEntry]) -> bytes:
-    """A header of that machine and a string table with the kernels' descriptors."""
-    names = b"\0" + b"".join(f"{entry.symbol}.kd\0".encode() for entry in entries)
+    """A header of that machine and a string table with the kernels' descriptors and, for the test driver, the sizes of their arguments."""
+    names = b"\0"
+    for entry in entries:
+        sizes = ",".join(str(argument.size) for argument in entry.arguments)
+        names += f"{entry.symbol}.kd\0{entry.symbol}.args={sizes}\0".encode()
     header = b"\x7fELF\x02\x01\x01" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 3, machine, 1, 0, 0, 64 + len(names), 0, 64, 56, 0, 64, 0, 0)
     return header + names
 

@@ -10,7 +10,7 @@ from gompute.handles.kernel import Kernel
 from gompute.handles.kernel_set import KernelSet
 from gompute.handles.raw_kernel import RawKernel
 from gompute.runtime import cuda, hip
-from tests.driver.control import Driver
+from tests.driver.control import NOTHING, Driver
 from tests.driver.kernels import Params, negate, raw_add, scale_relu
 
 RUNTIMES = {"cuda": cuda, "hip": hip}
@@ -56,7 +56,7 @@ def test_any_call_of_a_program_may_fail(gpu: Driver, kernel_set: KernelSet) -> N
     def start() -> None:
         """Nothing open, no context current (HIP: the first device), nothing recorded."""
         runtime.shutdown()
-        assert gpu.held == {"bytes": 0, "modules": 0, "contexts": 0}
+        assert gpu.held == NOTHING
         runtime.driver.set_current(0)
         gpu.forget()
 

@@ -1,0 +1,276 @@
+"""What this process holds on one device: its context, memory, streams and code; the same for every driver."""
+
+from __future__ import annotations
+
+import atexit
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from gompute.errors import BackendUnavailable, CaptureFailed, CopyFailed, InvalidArgument, SyncFailed
+from gompute.runtime.buffer import Buffer
+from gompute.runtime.driver import Driver
+from gompute.runtime.lane import Lane, suspects
+
+__all__ = ["Accelerator", "Held"]
+
+# A driver tears itself down at exit too, in an order that nobody promises: from then on nothing is called for memory left behind.
+_exiting = threading.Event()
+atexit.register(_exiting.set)
+
+
+class Held:
+    """Something that a driver gave, to be given back once: memory, a stream, an event, a graph.
+
+    Attributes:
+        handle: the driver's word for it.
+        outlasts: whether the host may still use it after `shutdown` (pinned memory with an array on it); it then keeps its context.
+    """
+
+    __slots__ = ("_accelerator", "_give_back", "_released", "handle", "outlasts")
+
+    def __init__(self, accelerator: Accelerator, handle: Any, give_back: Callable[[Any], None], outlasts: bool) -> None:
+        self._accelerator = accelerator
+        self._give_back = give_back
+        self._released = False
+        self.handle = handle
+        self.outlasts = outlasts
+
+    def release(self) -> None:
+        """Gives it back, the first time. Of what is gone already (after `shutdown`, in a fork, at exit) nothing is asked; during a capture,
+        which most such calls would break, it waits for the capture's end; what cannot be given back is tried again by `shutdown`."""
+        if not self._released:
+            self._released = True
+            self._accelerator.release(self)
+
+    def give_back(self) -> None:
+        self._give_back(self.handle)
+
+
+class Accelerator:
+    """One device as this process uses it. Contexts, handles and buffers share it; it lasts until `shutdown`.
+
+    Attributes:
+        context: the driver's word for the device's context.
+        default: the queue of the default stream.
+        checked: whether every launch is waited for, so that the one that fails is named.
+    """
+
+    def __init__(self, driver: Driver, ordinal: int) -> None:
+        self.driver = driver
+        self.backend = driver.backend
+        self.ordinal = ordinal
+        self.context = driver.retain(ordinal)
+        self.checked = False
+        self.default = Lane(self, driver.default_stream)
+        self._alive = True
+        self._held: dict[Held, None] = {}  # in the order of their making
+        self._lanes: weakref.WeakSet[Lane] = weakref.WeakSet([self.default])
+        #: Queues of streams that are gone, whose work may not be done.
+        self._left: list[Lane] = []
+        #: Thread by the number of the capture that it began.
+        self._captures: dict[int, int] = {}
+        self._after_capture: list[Held] = []
+
+    def check_alive(self) -> None:
+        """Refuses a device that was shut down, or that belongs to the parent of a fork."""
+        if not self._alive or self.driver.inherited:
+            self.driver.check_process()
+            raise BackendUnavailable(f"{self.backend}: the device was shut down with shutdown(); open a new context or handle")
+
+    @property
+    def usable(self) -> bool:
+        """Whether the driver may still be called for this device."""
+        return self._alive and self.driver.usable and not _exiting.is_set()
+
+    # ---- the thread's context ----
+
+    def enter(self) -> int | None:
+        """Makes the context current in this thread; gives back the other context that was, for `leave`."""
+        driver = self.driver
+        if not self._alive or driver.inherited:
+            self.check_alive()
+        before = driver.current()
+        if before == self.context:
+            return None
+        driver.set_current(self.context)
+        return before
+
+    def leave(self, before: int | None) -> None:
+        """Restores what `enter` replaced: another library's choice of device in this thread is not ours to change."""
+        if before is not None:
+            self.driver.set_current(before)
+
+    @contextmanager
+    def current(self) -> Iterator[Driver]:
+        before = self.enter()
+        try:
+            yield self.driver
+        finally:
+            self.leave(before)
+
+    # ---- what is held ----
+
+    def hold(self, handle: Any, give_back: Callable[[Any], None], *, outlasts: bool = False) -> Held:
+        """Notes something that the driver gave, so that `shut_down` gives it back at the latest."""
+        held = Held(self, handle, give_back, outlasts)
+        self._held[held] = None
+        return held
+
+    def release(self, held: Held) -> None:
+        if _exiting.is_set() or not self.driver.usable or held not in self._held:
+            return
+        if self._captures:
+            self._after_capture.append(held)
+            return
+        before = self._enter_again() if held.outlasts else self.enter()
+        try:
+            held.give_back()
+            self._held.pop(held, None)
+            if not self._alive and not self._held:
+                self.driver.release(self.ordinal)
+        finally:
+            self.leave(before)
+
+    def _enter_again(self) -> int | None:
+        """As `enter`, of a context that was kept after `shutdown`."""
+        before = self.driver.current()
+        if before == self.context:
+            return None
+        self.driver.set_current(self.context)
+        return before
+
+    # ---- captures ----
+
+    def begin_capture(self, number: int) -> None:
+        self._captures[number] = threading.get_ident()
+
+    def end_capture(self, number: int) -> None:
+        """Ends the capture of that number and gives back what was let go meanwhile."""
+        self._captures.pop(number, None)
+        if not self._captures:
+            waiting, self._after_capture = self._after_capture, []
+            with ExitStack() as every_one:  # the others too where one fails
+                for held in waiting:
+                    every_one.callback(self.release, held)
+
+    def capturing(self) -> bool:
+        """Whether this thread has begun a capture."""
+        return bool(self._captures) and threading.get_ident() in self._captures.values()
+
+    def refuse_in_capture(self, what: str) -> None:
+        """Refuses what would end a capture that this thread has begun.
+
+        Raises:
+            CaptureFailed: there is such a capture.
+        """
+        if self.capturing():
+            raise CaptureFailed(
+                f"{self.backend}: {what} would break the capture in this thread: do it before begin_capture or after end_capture"
+            )
+
+    # ---- memory ----
+
+    def allocate(self, size: int) -> Buffer:
+        if size < 0:
+            raise InvalidArgument(f"size: expected a number of bytes that is not negative, got {size}")
+        self.refuse_in_capture("an allocation")
+        if size == 0:
+            self.check_alive()
+            return Buffer(self, 0, 0)
+        with self.current() as driver:
+            address = driver.allocate(size)
+            return Buffer(self, address, size, self.hold(address, driver.free))
+
+    def copy_in(self, target: int, source: int, size: int) -> None:
+        if size:
+            self.refuse_in_capture("a copy that waits")
+            with self.current() as driver:
+                driver.copy_in(target, source, size)
+
+    def copy_out(self, target: int, source: int, size: int) -> None:
+        """Waits for the default stream and for the streams that wait for it.
+
+        Raises:
+            CopyFailed: also where a launch before it failed; the message names those since the last wait.
+        """
+        if size:
+            self.refuse_in_capture("a copy that waits")
+            with self.current() as driver:
+                try:
+                    driver.copy_out(target, source, size)
+                except CopyFailed as error:
+                    if not self.default.launches:
+                        raise
+                    raise CopyFailed(f"{error}\n{suspects([self.default])}", code=error.code, code_name=error.code_name) from None
+
+    # ---- waiting and the end ----
+
+    def new_lane(self, handle: Any) -> Lane:
+        """The queue of a stream; the context is current."""
+        for lane in self._left:
+            lane.let_go()
+        self._left = [lane for lane in self._left if lane.keeps]
+        lane = Lane(self, handle)
+        self._lanes.add(lane)
+        return lane
+
+    def leave_lane(self, lane: Lane) -> None:
+        """Takes over the queue of a stream that is let go before its work is done; the context is current."""
+        lane.mark()
+        self._left.append(lane)
+
+    @contextmanager
+    def waiting(self, lanes: Sequence[Lane], *, forget: bool = True) -> Iterator[Driver]:
+        """For a call that waits for these queues: a failure names their launches, a success forgets them where nothing is left in them.
+
+        Raises:
+            SyncFailed: the wait failed; the message names the launches since the last wait.
+        """
+        with self.current() as driver:
+            try:
+                yield driver
+            except SyncFailed as error:
+                text = f"{error}\n{suspects(lanes)}"
+                for lane in lanes:
+                    lane.launches = 0
+                    lane.names.clear()
+                raise SyncFailed(text, code=error.code, code_name=error.code_name) from None
+            for lane in lanes if forget else ():
+                lane.waited()
+
+    @property
+    def lanes(self) -> list[Lane]:
+        """The queues of the default stream and of the streams that there are."""
+        return list(self._lanes)
+
+    def synchronize(self) -> None:
+        """Waits for all work of the device.
+
+        Raises:
+            SyncFailed: a launch before it failed; the message names those since the last wait.
+        """
+        self.refuse_in_capture("waiting")
+        with self.waiting(self.lanes) as driver:
+            driver.synchronize()
+        self._left.clear()
+
+    def shut_down(self) -> None:
+        if not self._alive:
+            return
+        with ExitStack() as every_step:  # last to first, the later ones too where one fails
+            held = list(self._held)
+            outlasting = {one: None for one in held if one.outlasts}
+            if not outlasting:
+                every_step.callback(self.driver.release, self.ordinal)
+            driver = every_step.enter_context(self.current())
+            self._alive = False
+            for one in held:
+                if one not in outlasting:
+                    every_step.callback(one.give_back)
+            self._held = outlasting
+            for lane in self.lanes:
+                every_step.callback(lane.waited)
+            every_step.callback(driver.synchronize)

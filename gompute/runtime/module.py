@@ -1,0 +1,174 @@
+"""Loaded code and its kernels."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from gompute.errors import InvalidArgument, LaunchFailed, SyncFailed
+from gompute.runtime.accelerator import Accelerator
+from gompute.runtime.arguments import Argument, PackedArguments
+from gompute.runtime.dim3 import Dim3, Extent
+from gompute.runtime.vendor import VendorDriver
+
+if TYPE_CHECKING:
+    from gompute.runtime.stream import Stream
+
+__all__ = ["DeviceKernel", "DeviceModule", "Gpu"]
+
+
+class Gpu(Accelerator):
+    """A GPU as this process uses it, with the modules that are loaded there.
+
+    Attributes:
+        facts: what the driver says of the device.
+    """
+
+    driver: VendorDriver
+
+    def __init__(self, driver: VendorDriver, ordinal: int) -> None:
+        self.facts = driver.facts(ordinal)  # first, since its failure leaves nothing to let go
+        super().__init__(driver, ordinal)
+        self._lock = threading.Lock()
+        self._modules: dict[str, DeviceModule] = {}
+
+    def load_module(self, image: bytes) -> DeviceModule:
+        """The module of this image, loaded and compiled once however often it is asked for."""
+        key = hashlib.sha256(image).hexdigest()
+        self.check_alive()
+        with self._lock:
+            module = self._modules.get(key)
+            if module is None:
+                self.refuse_in_capture("loading a module")
+                with self.current():
+                    handle = self.driver.load(image, self.facts)
+                    module = self._modules[key] = DeviceModule(self, handle)
+                    self.hold(handle, self.driver.unload)
+            return module
+
+
+class DeviceModule:
+    """A loaded blob."""
+
+    def __init__(self, accelerator: Gpu, handle: Any) -> None:
+        self._accelerator = accelerator
+        self.handle = handle
+        self._kernels: dict[str, DeviceKernel] = {}
+
+    def get_kernel(self, symbol: str) -> DeviceKernel:
+        """The kernel of that symbol.
+
+        Raises:
+            KernelNotFound: the blob has none.
+        """
+        kernel = self._kernels.get(symbol)
+        if kernel is None:
+            accelerator = self._accelerator
+            with accelerator.current():
+                function = accelerator.driver.function(self.handle, symbol)
+                kernel = self._kernels[symbol] = DeviceKernel(accelerator, function, symbol)
+        return kernel
+
+
+class DeviceKernel:
+    """A kernel that can be launched."""
+
+    #: Dynamic shared memory that needs no permission, in bytes.
+    _FREE_SHARED = 48 * 1024
+
+    def __init__(self, accelerator: Gpu, function: Any, symbol: str) -> None:
+        self.symbol = symbol
+        self._accelerator = accelerator
+        self._function = function
+        self._launch = accelerator.driver.launcher(function, symbol)
+        self._shared = self._FREE_SHARED
+
+    def launch(self, grid: Extent, block: Extent, shared: int, args: Sequence[Argument], stream: Stream | None = None) -> None:
+        """Launches with arguments that say their own size, and returns at once.
+
+        Args:
+            grid: blocks in x, y and z.
+            block: work-items per block in x, y and z.
+            shared: bytes of dynamic shared memory per block.
+            args: in the kernel's order: a Buffer for a pointer; a NumPy scalar or a ctypes value for a scalar, bytes for a params struct.
+                A blob does not say what it takes, so their number and sizes are not checked here: `g.RawKernel` does.
+            stream: where to queue it, the default stream when left out.
+
+        Raises:
+            InvalidArgument: a limit of the device, or an argument that is none of the above.
+            LaunchFailed: the driver refuses the launch.
+        """
+        blocks, items = Dim3.of(grid, "grid"), Dim3.of(block, "block")
+        self.check(blocks, items, shared)
+        packed = PackedArguments(args, self._accelerator)
+        self.launch_packed(blocks, items, shared, packed.address, stream)
+        if stream is not None:
+            stream.uses(packed.buffers)
+
+    def check(self, grid: Dim3, block: Dim3, shared: int = 0) -> None:
+        """Refuses a launch that the device cannot make.
+
+        Raises:
+            InvalidArgument: naming the limit and the value.
+        """
+        facts = self._accelerator.facts
+        for axis, blocks, limit, items in zip("xyz", grid, facts.max_grid, block, strict=True):
+            if blocks > limit:
+                raise InvalidArgument(f"grid: {blocks} blocks in {axis}; {facts.device.label} takes at most {limit}")
+            if facts.max_items is not None and blocks * items > facts.max_items:
+                raise InvalidArgument(
+                    f"grid: {blocks} blocks of {items} are {blocks * items} work-items in {axis}; {self._accelerator.backend} takes at "
+                    f"most {facts.max_items}: launch on parts of the data"
+                )
+        if not 0 <= shared <= facts.max_shared:
+            raise InvalidArgument(f"shared: {shared} bytes; {facts.device.label} gives a block at most {facts.max_shared}")
+
+    def launch_packed(self, grid: Dim3, block: Dim3, shared: int, arguments: int, stream: Stream | None = None) -> None:
+        """Launches with packed arguments and returns at once.
+
+        Args:
+            arguments: address of an array of pointers, one to each argument's bytes; both are copied before this returns.
+            stream: where to queue it, the default stream when left out.
+
+        Raises:
+            LaunchFailed: the driver refuses the launch, or where every launch is checked, the kernel failed.
+        """
+        accelerator = self._accelerator
+        lane = accelerator.default if stream is None else stream.lane_on(accelerator)
+        before = accelerator.enter()
+        if before is None and shared <= self._shared:
+            self._launch(*grid, *block, shared, lane.handle, arguments)
+        else:
+            try:
+                if shared > self._shared:
+                    accelerator.driver.allow_shared(self._function, shared)
+                    self._shared = shared
+                self._launch(*grid, *block, shared, lane.handle, arguments)
+            finally:
+                accelerator.leave(before)
+        lane.launches += 1
+        lane.names.append(self.symbol)
+        if accelerator.checked and (stream is None or not stream.capturing):
+            self._check_done(grid, block, shared, stream)
+
+    def _check_done(self, grid: Dim3, block: Dim3, shared: int, stream: Stream | None) -> None:
+        """Waits for the launch that was just made.
+
+        Raises:
+            LaunchFailed: it failed.
+        """
+        accelerator = self._accelerator
+        lane = accelerator.default if stream is None else stream.lane_on(accelerator)
+        with accelerator.current() as driver:
+            try:
+                driver.synchronize_stream(lane.handle)
+            except SyncFailed as error:
+                raise LaunchFailed(
+                    f"checked launch: kernel {self.symbol} with grid {tuple(grid)}, block {tuple(block)}, {shared} bytes of shared memory "
+                    f"failed: {error}",
+                    code=error.code,
+                    code_name=error.code_name,
+                ) from None
+            lane.waited()

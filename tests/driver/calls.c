@@ -1,0 +1,453 @@
+/* The calls that both vendors have under different names. */
+#include "core.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef CUDA
+#define ENTRY(cuda, hip) EXPORT result cuda
+#else
+#define ENTRY(cuda, hip) EXPORT result hip
+#endif
+
+/* A call that waits or changes what the device has: no capture of this thread may be under way. */
+#define UNSAFE                              \
+    do {                                    \
+        result why_not = forbidden();       \
+        if (why_not) return answer(why_not); \
+    } while (0)
+
+#define STREAM(name, handle)                            \
+    struct stream *name = stream_of(device, handle);    \
+    if (name == NULL) return answer(INVALID_HANDLE)
+
+#define EVENT(name, handle)                             \
+    struct event *name = event_of(handle);              \
+    if (name == NULL) return answer(INVALID_HANDLE)
+
+/* ---- devices ---- */
+
+ENTRY(cuDeviceGetCount, hipGetDeviceCount)(int *count) {
+    CALL(__func__, NULL);
+    *count = settings.devices;
+    return answer(SUCCESS);
+}
+
+ENTRY(cuCtxSynchronize, hipDeviceSynchronize)(void) {
+    CALL_ON(device, __func__, NULL);
+    UNSAFE;
+    wait_for_device(device);
+    return answer(settings.device[device].error);
+}
+
+ENTRY(cuMemGetInfo, hipMemGetInfo)(size_t *available, size_t *total) {
+    CALL_ON(device, __func__, NULL);
+    *total = (size_t)1 << 33;
+    *available = *total - allocated(DEVICE_MEMORY);
+    return answer(SUCCESS);
+}
+
+/* ---- memory ---- */
+
+ENTRY(cuMemAlloc, hipMalloc)(void **address, size_t size) {
+    CALL_ON(device, __func__, "%zu", size);
+    UNSAFE;
+    *address = NULL;
+    if (size == 0) return answer(free_of_nothing);
+    *address = allocate(device, DEVICE_MEMORY, size);
+    return answer(*address ? SUCCESS : OUT_OF_MEMORY);
+}
+
+/* Waits for the device's work, as both do. */
+ENTRY(cuMemFree, hipFree)(void *address) {
+    CALL_ON(device, __func__, NULL);
+    UNSAFE;
+    if (address == NULL) return answer(free_of_nothing);
+    for (int other = 0; other < settings.devices; other++) wait_for_device(other);
+    return answer(release(DEVICE_MEMORY, address) ? SUCCESS : INVALID_VALUE);
+}
+
+ENTRY(cuMemHostAlloc, hipHostMalloc)(void **address, size_t size, unsigned flags) {
+    CALL_ON(device, __func__, "%zu %u", size, flags);
+    UNSAFE;
+    if (size == 0) return answer(INVALID_VALUE);
+    *address = allocate(device, PINNED_MEMORY, size);
+    return answer(*address ? SUCCESS : OUT_OF_MEMORY);
+}
+
+ENTRY(cuMemFreeHost, hipHostFree)(void *address) {
+    CALL_ON(device, __func__, NULL);
+    UNSAFE;
+    return answer(release(PINNED_MEMORY, address) ? SUCCESS : INVALID_VALUE);
+}
+
+struct copy {
+    char *target;
+    const char *source;
+    size_t size;
+    const char *call;
+    int target_on_device, source_on_device;
+};
+
+static void run_copy(struct work *work) {
+    struct copy *copy = work->data;
+    /* Again, since the memory may have been freed since the call. */
+    if (copy->target_on_device && !inside(copy->call, copy->target, copy->size)) return;
+    if (copy->source_on_device && !inside(copy->call, copy->source, copy->size)) return;
+    memcpy(copy->target, copy->source, copy->size);
+}
+
+static struct work *new_work(const char *name, int device, void (*run)(struct work *), const void *data, size_t size) {
+    struct work *work = calloc(1, sizeof *work);
+    strncpy(work->name, name, sizeof work->name - 1);
+    work->device = device;
+    work->run = run;
+    work->data = malloc(size);
+    memcpy(work->data, data, size);
+    return work;
+}
+
+static result copy(const char *call, struct stream *stream, void *target, int target_on_device, const void *source, int source_on_device, size_t size) {
+    struct copy all = {target, source, size, call, target_on_device, source_on_device};
+    if (target == NULL || source == NULL) return INVALID_VALUE;
+    if (target_on_device && !inside(call, target, size)) return INVALID_VALUE;
+    if (source_on_device && !inside(call, source, size)) return INVALID_VALUE;
+    return submit(stream, new_work(call, stream->device, run_copy, &all, sizeof all));
+}
+
+/* On the default stream, and done when the call returns. */
+static result copy_and_wait(const char *call, int device, void *target, int to_device, const void *source, size_t size) {
+    struct stream *stream = stream_of(device, NULL);
+    result code = copy(call, stream, target, to_device, source, !to_device, size);
+    if (code) return code;
+    struct done *done = hold(stream->latest);
+    wait_for(done);
+    let_go(done);
+    return settings.device[device].error;
+}
+
+ENTRY(cuMemcpyHtoD, hipMemcpyHtoD)(void *target, const void *source, size_t size) {
+    CALL_ON(device, __func__, "%zu", size);
+    UNSAFE;
+    return answer(copy_and_wait(__func__, device, target, 1, source, size));
+}
+
+ENTRY(cuMemcpyDtoH, hipMemcpyDtoH)(void *target, void *source, size_t size) {
+    CALL_ON(device, __func__, "%zu", size);
+    UNSAFE;
+    return answer(copy_and_wait(__func__, device, target, 0, source, size));
+}
+
+ENTRY(cuMemcpyHtoDAsync, hipMemcpyHtoDAsync)(void *target, const void *source, size_t size, void *handle) {
+    CALL_ON(device, __func__, "%zu", size);
+    STREAM(stream, handle);
+    return answer(copy(__func__, stream, target, 1, source, 0, size));
+}
+
+ENTRY(cuMemcpyDtoHAsync, hipMemcpyDtoHAsync)(void *target, void *source, size_t size, void *handle) {
+    CALL_ON(device, __func__, "%zu", size);
+    STREAM(stream, handle);
+    return answer(copy(__func__, stream, target, 0, source, 1, size));
+}
+
+ENTRY(cuMemcpyDtoDAsync, hipMemcpyDtoDAsync)(char *target, char *source, size_t size, void *handle) {
+    CALL_ON(device, __func__, "%zu", size);
+    STREAM(stream, handle);
+    if (target < source + size && source < target + size) {
+        problem("%s: the ranges overlap", __func__);
+        return answer(INVALID_VALUE);
+    }
+    return answer(copy(__func__, stream, target, 1, source, 1, size));
+}
+
+/* CUDA is given contexts, HIP numbers of devices; neither is looked at, since all memory is one. */
+#ifdef CUDA
+EXPORT result cuMemcpyPeerAsync(char *target, void *to, char *source, void *from, size_t size, void *handle) {
+    if (to == NULL || from == NULL) problem("%s: a null context", __func__);
+#else
+EXPORT result hipMemcpyPeerAsync(char *target, int to, char *source, int from, size_t size, void *handle) {
+    if (to < 0 || to >= settings.devices || from < 0 || from >= settings.devices) return answer(INVALID_DEVICE);
+#endif
+    CALL_ON(device, __func__, "%zu", size);
+    STREAM(stream, handle);
+    return answer(copy(__func__, stream, target, 1, source, 1, size));
+}
+
+struct fill {
+    char *target;
+    unsigned pattern, width;
+    size_t count;
+};
+
+static void run_fill(struct work *work) {
+    struct fill *fill = work->data;
+    if (!inside(work->name, fill->target, fill->width * fill->count)) return;
+    for (size_t i = 0; i < fill->count; i++) memcpy(fill->target + i * fill->width, &fill->pattern, fill->width);
+}
+
+static result fill(const char *call, int device, void *handle, char *target, unsigned pattern, unsigned width, size_t count) {
+    struct fill all = {target, pattern, width, count};
+    struct stream *stream = stream_of(device, handle);
+    if (stream == NULL) return INVALID_HANDLE;
+    if ((uintptr_t)target % width != 0 || !inside(call, target, width * count)) return INVALID_VALUE;
+    return submit(stream, new_work(call, device, run_fill, &all, sizeof all));
+}
+
+ENTRY(cuMemsetD8Async, hipMemsetD8Async)(void *target, unsigned char value, size_t count, void *handle) {
+    CALL_ON(device, __func__, "%u %zu", value, count);
+    return answer(fill(__func__, device, handle, target, value, 1, count));
+}
+
+ENTRY(cuMemsetD16Async, hipMemsetD16Async)(void *target, unsigned short value, size_t count, void *handle) {
+    CALL_ON(device, __func__, "%u %zu", value, count);
+    return answer(fill(__func__, device, handle, target, value, 2, count));
+}
+
+ENTRY(cuMemsetD32Async, hipMemsetD32Async)(void *target, unsigned value, size_t count, void *handle) {
+    CALL_ON(device, __func__, "%u %zu", value, count);
+    return answer(fill(__func__, device, handle, target, value, 4, count));
+}
+
+/* ---- streams ---- */
+
+ENTRY(cuStreamCreate, hipStreamCreateWithFlags)(void **handle, unsigned flags) {
+    CALL_ON(device, __func__, "%u", flags);
+    if (flags > 1) return answer(INVALID_VALUE);
+    *handle = new_stream(device, flags == 1);
+    return answer(SUCCESS);
+}
+
+ENTRY(cuStreamDestroy, hipStreamDestroy)(void *handle) {
+    CALL_ON(device, __func__, NULL);
+    STREAM(stream, handle);
+    if (stream->is_default) return answer(INVALID_HANDLE);
+    give_up_capture(stream);
+    end_stream(stream);
+    return answer(SUCCESS);
+}
+
+ENTRY(cuStreamSynchronize, hipStreamSynchronize)(void *handle) {
+    CALL_ON(device, __func__, NULL);
+    STREAM(stream, handle);
+    if (stream->capture != NULL) return answer(invalidate(stream, CAPTURE_UNSUPPORTED));
+    UNSAFE;
+    struct done *done = hold(stream->latest);
+    wait_for(done);
+    let_go(done);
+    return answer(settings.device[device].error);
+}
+
+ENTRY(cuStreamQuery, hipStreamQuery)(void *handle) {
+    CALL_ON(device, __func__, NULL);
+    STREAM(stream, handle);
+    if (stream->capture != NULL) return answer(invalidate(stream, CAPTURE_UNSUPPORTED));
+    return answer(is_reached(stream->latest) ? SUCCESS : NOT_READY);
+}
+
+ENTRY(cuStreamWaitEvent, hipStreamWaitEvent)(void *handle, void *mark, unsigned flags) {
+    CALL_ON(device, __func__, NULL);
+    STREAM(stream, handle);
+    EVENT(event, mark);
+    if (flags != 0) return answer(INVALID_VALUE);
+    if (event->capture != NULL || stream->capture != NULL) return answer(wait_captured(stream, event));
+    if (event->done == NULL) return answer(SUCCESS);
+    pthread_mutex_lock(&queue_lock);
+    if (stream->waiting == 16) problem("more waits than the test driver can keep");
+    else stream->waits[stream->waiting++] = hold(event->done);
+    pthread_mutex_unlock(&queue_lock);
+    enqueue(stream, NULL, NULL); /* the wait is work too: the stream is not done before it */
+    return answer(SUCCESS);
+}
+
+/* ---- events ---- */
+
+ENTRY(cuEventCreate, hipEventCreateWithFlags)(void **handle, unsigned flags) {
+    CALL_ON(device, __func__, "%u", flags);
+    *handle = new_event(device, !(flags & 2));
+    return answer(SUCCESS);
+}
+
+ENTRY(cuEventDestroy, hipEventDestroy)(void *handle) {
+    CALL_ON(device, __func__, NULL);
+    EVENT(event, handle);
+    end_event(event);
+    return answer(SUCCESS);
+}
+
+ENTRY(cuEventRecord, hipEventRecord)(void *mark, void *handle) {
+    struct done *done;
+    CALL_ON(device, __func__, NULL);
+    STREAM(stream, handle);
+    EVENT(event, mark);
+    if (event->device != device) return answer(INVALID_HANDLE);
+    if (stream->capture != NULL) return answer(record_captured(stream, event));
+    event->capture = NULL;
+    enqueue(stream, NULL, &done);
+    pthread_mutex_lock(&queue_lock);
+    struct done *before = event->done;
+    event->done = done;
+    pthread_mutex_unlock(&queue_lock);
+    let_go(before);
+    return answer(SUCCESS);
+}
+
+ENTRY(cuEventSynchronize, hipEventSynchronize)(void *handle) {
+    CALL_ON(device, __func__, NULL);
+    EVENT(event, handle);
+    if (event->capture != NULL) return answer(CAPTURED_EVENT);
+    UNSAFE;
+    struct done *done = hold(event->done);
+    wait_for(done);
+    let_go(done);
+    return answer(settings.device[device].error);
+}
+
+ENTRY(cuEventQuery, hipEventQuery)(void *handle) {
+    CALL_ON(device, __func__, NULL);
+    EVENT(event, handle);
+    if (event->capture != NULL) return answer(CAPTURED_EVENT);
+    UNSAFE;
+    return answer(is_reached(event->done) ? SUCCESS : NOT_READY);
+}
+
+ENTRY(cuEventElapsedTime, hipEventElapsedTime)(float *milliseconds, void *start, void *end) {
+    CALL_ON(device, __func__, NULL);
+    EVENT(first, start);
+    EVENT(last, end);
+    if (!first->timing || !last->timing || first->done == NULL || last->done == NULL) return answer(INVALID_HANDLE);
+    if (!is_reached(first->done) || !is_reached(last->done)) return answer(NOT_READY);
+    *milliseconds = (float)((double)((int64_t)last->done->nanoseconds - (int64_t)first->done->nanoseconds) / 1e6);
+    return answer(SUCCESS);
+}
+
+/* ---- graphs ---- */
+
+ENTRY(cuStreamBeginCapture, hipStreamBeginCapture)(void *handle, int mode) {
+    CALL_ON(device, __func__, "%d", mode);
+    STREAM(stream, handle);
+    return answer(begin_capture(stream, mode));
+}
+
+ENTRY(cuStreamEndCapture, hipStreamEndCapture)(void *handle, struct graph **graph) {
+    CALL_ON(device, __func__, NULL);
+    STREAM(stream, handle);
+    return answer(end_capture(stream, graph));
+}
+
+ENTRY(cuGraphDestroy, hipGraphDestroy)(void *handle) {
+    CALL_ON(device, __func__, NULL);
+    struct graph *graph = graph_of(handle);
+    if (graph == NULL) return answer(INVALID_VALUE);
+    end_graph(graph);
+    return answer(SUCCESS);
+}
+
+ENTRY(cuGraphInstantiate, hipGraphInstantiateWithFlags)(void **executable, void *handle, unsigned long long flags) {
+    CALL_ON(device, __func__, "%llu", flags);
+    struct graph *graph = graph_of(handle);
+    if (graph == NULL || flags != 0) return answer(INVALID_VALUE);
+    *executable = new_executable(graph);
+    return answer(SUCCESS);
+}
+
+ENTRY(cuGraphExecDestroy, hipGraphExecDestroy)(void *handle) {
+    CALL_ON(device, __func__, NULL);
+    struct executable *executable = executable_of(handle);
+    if (executable == NULL) return answer(INVALID_VALUE);
+    end_executable(executable);
+    return answer(SUCCESS);
+}
+
+ENTRY(cuGraphLaunch, hipGraphLaunch)(void *handle, void *queue) {
+    CALL_ON(device, __func__, NULL);
+    STREAM(stream, queue);
+    struct executable *executable = executable_of(handle);
+    if (executable == NULL) return answer(INVALID_VALUE);
+    struct work *work = new_work("graph", device, run_graph, "", 1);
+    work->graph = graph_of_executable(executable);
+    hold_graph(work->graph);
+    return answer(submit(stream, work));
+}
+
+/* ---- code ---- */
+
+ENTRY(cuModuleUnload, hipModuleUnload)(void *module) {
+    CALL_ON(device, __func__, NULL);
+    UNSAFE;
+    wait_for_device(device);
+    return answer(unload(module) ? SUCCESS : INVALID_HANDLE);
+}
+
+struct launch {
+    entry *kernel;
+    struct {
+        uint64_t grid[3], block[3], shared;
+    } shape;
+    int arguments;
+    size_t offsets[MAX_ARGUMENTS];
+    char symbol[MAX_SYMBOL];
+    _Alignas(16) char values[];
+};
+
+static void run_launch(struct work *work) {
+    struct launch *launch = work->data;
+    void *arguments[MAX_ARGUMENTS];
+    for (int i = 0; i < launch->arguments; i++) arguments[i] = launch->values + launch->offsets[i];
+    launch->kernel(arguments, &launch->shape, 0, UINT64_MAX);
+    break_device(work->device, launch->symbol);
+}
+
+/* The arguments are copied, as a driver does: it knows their sizes from the code. */
+static result launch(struct function *function, struct stream *stream, const unsigned grid[3], const unsigned block[3], unsigned shared, void **arguments) {
+    size_t size = sizeof(struct launch);
+    for (int i = 0; i < function->arguments; i++) size += ((size_t)function->sizes[i] + 15) / 16 * 16;
+    struct launch *all = calloc(1, size);
+    for (int i = 0; i < 3; i++) all->shape.grid[i] = grid[i], all->shape.block[i] = block[i];
+    all->shape.shared = shared;
+    all->arguments = function->arguments;
+    memcpy(all->symbol, function->symbol, sizeof all->symbol);
+    all->kernel = cpu_build(function->symbol);
+    size_t end = 0;
+    for (int i = 0; i < function->arguments && all->kernel != NULL; i++) {
+        if (arguments[i] == NULL) {
+            problem("launch of %s: argument %d is null", function->symbol, i);
+            all->kernel = NULL;
+            break;
+        }
+        all->offsets[i] = end;
+        memcpy(all->values + end, arguments[i], (size_t)function->sizes[i]);
+        end += ((size_t)function->sizes[i] + 15) / 16 * 16;
+    }
+    result code = LAUNCH_FAILED;
+    if (all->kernel != NULL) {
+        struct work *work = new_work(function->symbol, stream->device, run_launch, all, size);
+        code = submit(stream, work);
+    }
+    free(all);
+    return code;
+}
+
+ENTRY(cuLaunchKernel, hipModuleLaunchKernel)(void *handle, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
+                                             void *queue, void **arguments, void **extra) {
+    const unsigned grid[3] = {gx, gy, gz}, block[3] = {bx, by, bz};
+    if (settings.quiet == 2) return __atomic_add_fetch(&settings.launches, 1, __ATOMIC_RELAXED), SUCCESS;
+    struct function *function = known(handle);
+    CALL_ON(device, __func__, "%s grid=%u,%u,%u block=%u,%u,%u shared=%u", function ? function->symbol : "null", gx, gy, gz, bx, by, bz, shared);
+    if (function == NULL || function->module->device != device) return answer(INVALID_HANDLE);
+    STREAM(stream, queue);
+    if (extra != NULL || (arguments == NULL && function->arguments != 0)) return answer(INVALID_VALUE);
+    if (function->arguments < 0) {
+        problem("launch of %s: its blob does not say its arguments", function->symbol);
+        return answer(INVALID_VALUE);
+    }
+    for (int i = 0; i < 3; i++)
+        if (grid[i] == 0 || block[i] == 0) return answer(INVALID_VALUE);
+    if (bx * by * bz > 1024 || gx > 2147483647u || gy > 65536 || gz > 65536) return answer(INVALID_VALUE);
+#ifdef CUDA
+    if (gy == 65536 || gz == 65536) return answer(INVALID_VALUE);
+#else
+    for (int i = 0; i < 3; i++)
+        if ((uint64_t)grid[i] * block[i] > UINT32_MAX) return answer(INVALID_VALUE);
+#endif
+    return answer(launch(function, stream, grid, block, shared, arguments));
+}

@@ -1,0 +1,77 @@
+#include "core.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Freed memory is kept for a while: a later use must not read what malloc has given to somebody else. */
+enum { QUARANTINE = 64 };
+
+struct block {
+    struct block *next;
+    int device;
+    enum kind_of_memory kind;
+    char *address;
+    size_t size;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct block *blocks;
+static char *quarantine[QUARANTINE];
+static int oldest;
+
+void *allocate(int device, enum kind_of_memory kind, size_t size) {
+    struct block *block = calloc(1, sizeof *block);
+    if (posix_memalign((void **)&block->address, 256, size) != 0) {
+        free(block);
+        return NULL;
+    }
+    memset(block->address, 0xA5, size); /* fresh memory is not zero */
+    block->size = size;
+    block->device = device;
+    block->kind = kind;
+    pthread_mutex_lock(&lock);
+    block->next = blocks;
+    blocks = block;
+    pthread_mutex_unlock(&lock);
+    return block->address;
+}
+
+int release(enum kind_of_memory kind, void *address) {
+    struct block *found = NULL;
+    pthread_mutex_lock(&lock);
+    for (struct block **at = &blocks; *at != NULL; at = &(*at)->next) {
+        if ((*at)->address != address || (*at)->kind != kind) continue;
+        found = *at;
+        *at = found->next;
+        memset(found->address, 0xDD, found->size);
+        free(quarantine[oldest]);
+        quarantine[oldest] = found->address;
+        oldest = (oldest + 1) % QUARANTINE;
+        break;
+    }
+    pthread_mutex_unlock(&lock);
+    if (found == NULL) problem("free of %p, which is no live allocation", address);
+    free(found);
+    return found != NULL;
+}
+
+int inside(const char *call, const void *address, size_t size) {
+    int found = 0;
+    const char *at = address;
+    pthread_mutex_lock(&lock);
+    for (struct block *block = blocks; block != NULL && !found; block = block->next)
+        found = block->kind == DEVICE_MEMORY && at >= block->address && at + size <= block->address + block->size;
+    pthread_mutex_unlock(&lock);
+    if (!found) problem("%s: %p + %zu is not inside a live allocation", call, address, size);
+    return found;
+}
+
+size_t allocated(enum kind_of_memory kind) {
+    size_t sum = 0;
+    pthread_mutex_lock(&lock);
+    for (struct block *block = blocks; block != NULL; block = block->next)
+        if (block->kind == kind) sum += block->size;
+    pthread_mutex_unlock(&lock);
+    return sum;
+}
