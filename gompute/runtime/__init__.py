@@ -1,4 +1,4 @@
-"""Drivers, devices, memory and loaded code: `cuda`, `hip` and `cpu`, each a module with a `Context`.
+"""Drivers, devices, memory and loaded code: `cuda`, `hip` and `cpu`, each a module with a `Context`, and `dynamic` for any of them.
 
 Nothing here is loaded before it is used: importing this package touches no driver and no binding.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
-__all__ = ["cpu", "cuda", "hip"]
+__all__ = ["cpu", "cuda", "dynamic", "hip"]
 
 
 def __getattr__(name: str) -> ModuleType:

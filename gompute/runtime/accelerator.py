@@ -70,8 +70,8 @@ class Accelerator:
         self._lanes: weakref.WeakSet[Lane] = weakref.WeakSet([self.default])
         #: Queues of streams that are gone, whose work may not be done.
         self._left: list[Lane] = []
-        #: Thread by the number of the capture that it began.
-        self._captures: dict[int, int] = {}
+        #: By their numbers: the thread that began the capture, and what gives it up.
+        self._captures: dict[int, tuple[int, Callable[[], None]]] = {}
         self._after_capture: list[Held] = []
 
     def check_alive(self) -> None:
@@ -144,8 +144,13 @@ class Accelerator:
 
     # ---- captures ----
 
-    def begin_capture(self, number: int) -> None:
-        self._captures[number] = threading.get_ident()
+    def begin_capture(self, number: int, give_up: Callable[[], None]) -> None:
+        """Notes a capture of this thread.
+
+        Args:
+            give_up: ends it and what it has written down, for `shut_down`.
+        """
+        self._captures[number] = (threading.get_ident(), give_up)
 
     def end_capture(self, number: int) -> None:
         """Ends the capture of that number and gives back what was let go meanwhile."""
@@ -158,7 +163,7 @@ class Accelerator:
 
     def capturing(self) -> bool:
         """Whether this thread has begun a capture."""
-        return bool(self._captures) and threading.get_ident() in self._captures.values()
+        return bool(self._captures) and threading.get_ident() in [thread for thread, _ in list(self._captures.values())]
 
     def refuse_in_capture(self, what: str) -> None:
         """Refuses what would end a capture that this thread has begun.
@@ -274,3 +279,6 @@ class Accelerator:
             for lane in self.lanes:
                 every_step.callback(lane.waited)
             every_step.callback(driver.synchronize)
+            for _, give_up in self._captures.values():
+                every_step.callback(give_up)
+            self._captures.clear()

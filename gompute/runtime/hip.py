@@ -117,10 +117,13 @@ class _Hip(VendorDriver):
     def update_executable(self, executable: Any, graph: Any) -> None:
         call = self.calls.update_executable
         node = ctypes.c_void_p()  # where the runtime writes which node differs
-        code, result = self.ask(call, executable, graph, ctypes.addressof(node))
-        if code != self._ok:
-            reason = getattr(result, "name", "no reason given")
-            raise self.failure(GraphFailed, f"the instantiated graph cannot be updated ({reason})", call, code)
+        try:
+            answer = self.ask(call, executable, graph, ctypes.addressof(node))
+        except ValueError:  # the binding lacks the reason, or the runtime gave none; the code is kept
+            answer = self.ask("hipGetLastError")
+        if answer[0] != self._ok:
+            reason = answer[1].name if len(answer) > 1 else "no reason given"
+            raise self.failure(GraphFailed, f"the instantiated graph cannot be updated ({reason})", call, answer[0])
         status.clear()
 
     def load(self, image: bytes, facts: DeviceFacts) -> Any:

@@ -163,7 +163,7 @@ class Stream:
         with self._accelerator.current() as driver:
             driver.begin_capture(lane.handle)
         self._capture = Capture(self)
-        self._accelerator.begin_capture(self._capture.number)
+        self._accelerator.begin_capture(self._capture.number, lambda: driver.destroy_graph(driver.end_capture(lane.handle)))
 
     def end_capture(self) -> Graph:
         """The work since `begin_capture`, to be launched as often as wanted.

@@ -329,7 +329,7 @@ class VendorDriver(Driver):
 
 
 _UNKNOWN = "an error that is newer than the Python binding; update the binding to have it named"
-_NUMBER = re.compile(r"(-?\d+) is not a valid")
+_NUMBER = re.compile(r"(-?\d+) is not a valid (CUresult|hipError_t)$")
 
 
 class UnknownCode(int):

@@ -12,7 +12,7 @@ from pathlib import Path
 SOURCES = Path(__file__).resolve().parent
 
 #: What both vendors' libraries are made of.
-SHARED = ("core.c", "metadata.c", "memory.c", "queue.c", "capture.c", "calls.c")
+SHARED = ("core.c", "metadata.c", "memory.c", "queue.c", "capture.c", "calls.c", "launch.c")
 
 #: File name and SONAME of each vendor's library, its own source, and the word that it is compiled with.
 LIBRARIES = {"cuda": ("libcuda.so.1", "cuda.c", "CUDA"), "hip": ("libamdhip64.so.7", "hip.c", "HIP")}

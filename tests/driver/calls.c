@@ -4,27 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef CUDA
-#define ENTRY(cuda, hip) EXPORT result cuda
-#else
-#define ENTRY(cuda, hip) EXPORT result hip
-#endif
-
-/* A call that waits or changes what the device has: no capture of this thread may be under way. */
-#define UNSAFE                              \
-    do {                                    \
-        result why_not = forbidden();       \
-        if (why_not) return answer(why_not); \
-    } while (0)
-
-#define STREAM(name, handle)                            \
-    struct stream *name = stream_of(device, handle);    \
-    if (name == NULL) return answer(INVALID_HANDLE)
-
-#define EVENT(name, handle)                             \
-    struct event *name = event_of(handle);              \
-    if (name == NULL) return answer(INVALID_HANDLE)
-
 /* ---- devices ---- */
 
 ENTRY(cuDeviceGetCount, hipGetDeviceCount)(int *count) {
@@ -95,16 +74,6 @@ static void run_copy(struct work *work) {
     if (copy->target_on_device && !inside(copy->call, copy->target, copy->size)) return;
     if (copy->source_on_device && !inside(copy->call, copy->source, copy->size)) return;
     memcpy(copy->target, copy->source, copy->size);
-}
-
-static struct work *new_work(const char *name, int device, void (*run)(struct work *), const void *data, size_t size) {
-    struct work *work = calloc(1, sizeof *work);
-    strncpy(work->name, name, sizeof work->name - 1);
-    work->device = device;
-    work->run = run;
-    work->data = malloc(size);
-    memcpy(work->data, data, size);
-    return work;
 }
 
 static result copy(const char *call, struct stream *stream, void *target, int target_on_device, const void *source, int source_on_device, size_t size) {
@@ -329,8 +298,14 @@ ENTRY(cuStreamBeginCapture, hipStreamBeginCapture)(void *handle, int mode) {
 }
 
 ENTRY(cuStreamEndCapture, hipStreamEndCapture)(void *handle, struct graph **graph) {
-    CALL_ON(device, __func__, NULL);
+    int failure = called(__func__, NULL);
+    const int device = current_device();
+    if (forked() || !started() || device < 0) return answer(INVALID_CONTEXT);
     STREAM(stream, handle);
+    if (failure || settings.device[device].error) {
+        give_up_capture(stream); /* a capture whose end fails is over too */
+        return answer(failure ? failure : settings.device[device].error);
+    }
     return answer(end_capture(stream, graph));
 }
 
@@ -342,8 +317,14 @@ ENTRY(cuGraphDestroy, hipGraphDestroy)(void *handle) {
     return answer(SUCCESS);
 }
 
-ENTRY(cuGraphInstantiate, hipGraphInstantiateWithFlags)(void **executable, void *handle, unsigned long long flags) {
+#ifdef CUDA
+/* The name that callers write is a macro for the library's. */
+EXPORT result cuGraphInstantiateWithFlags(void **executable, void *handle, unsigned long long flags) {
+    CALL_ON(device, "cuGraphInstantiate", "%llu", flags);
+#else
+EXPORT result hipGraphInstantiateWithFlags(void **executable, void *handle, unsigned long long flags) {
     CALL_ON(device, __func__, "%llu", flags);
+#endif
     struct graph *graph = graph_of(handle);
     if (graph == NULL || flags != 0) return answer(INVALID_VALUE);
     *executable = new_executable(graph);
@@ -367,87 +348,4 @@ ENTRY(cuGraphLaunch, hipGraphLaunch)(void *handle, void *queue) {
     work->graph = graph_of_executable(executable);
     hold_graph(work->graph);
     return answer(submit(stream, work));
-}
-
-/* ---- code ---- */
-
-ENTRY(cuModuleUnload, hipModuleUnload)(void *module) {
-    CALL_ON(device, __func__, NULL);
-    UNSAFE;
-    wait_for_device(device);
-    return answer(unload(module) ? SUCCESS : INVALID_HANDLE);
-}
-
-struct launch {
-    entry *kernel;
-    struct {
-        uint64_t grid[3], block[3], shared;
-    } shape;
-    int arguments;
-    size_t offsets[MAX_ARGUMENTS];
-    char symbol[MAX_SYMBOL];
-    _Alignas(16) char values[];
-};
-
-static void run_launch(struct work *work) {
-    struct launch *launch = work->data;
-    void *arguments[MAX_ARGUMENTS];
-    for (int i = 0; i < launch->arguments; i++) arguments[i] = launch->values + launch->offsets[i];
-    launch->kernel(arguments, &launch->shape, 0, UINT64_MAX);
-    break_device(work->device, launch->symbol);
-}
-
-/* The arguments are copied, as a driver does: it knows their sizes from the code. */
-static result launch(struct function *function, struct stream *stream, const unsigned grid[3], const unsigned block[3], unsigned shared, void **arguments) {
-    size_t size = sizeof(struct launch);
-    for (int i = 0; i < function->arguments; i++) size += ((size_t)function->sizes[i] + 15) / 16 * 16;
-    struct launch *all = calloc(1, size);
-    for (int i = 0; i < 3; i++) all->shape.grid[i] = grid[i], all->shape.block[i] = block[i];
-    all->shape.shared = shared;
-    all->arguments = function->arguments;
-    memcpy(all->symbol, function->symbol, sizeof all->symbol);
-    all->kernel = cpu_build(function->symbol);
-    size_t end = 0;
-    for (int i = 0; i < function->arguments && all->kernel != NULL; i++) {
-        if (arguments[i] == NULL) {
-            problem("launch of %s: argument %d is null", function->symbol, i);
-            all->kernel = NULL;
-            break;
-        }
-        all->offsets[i] = end;
-        memcpy(all->values + end, arguments[i], (size_t)function->sizes[i]);
-        end += ((size_t)function->sizes[i] + 15) / 16 * 16;
-    }
-    result code = LAUNCH_FAILED;
-    if (all->kernel != NULL) {
-        struct work *work = new_work(function->symbol, stream->device, run_launch, all, size);
-        code = submit(stream, work);
-    }
-    free(all);
-    return code;
-}
-
-ENTRY(cuLaunchKernel, hipModuleLaunchKernel)(void *handle, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
-                                             void *queue, void **arguments, void **extra) {
-    const unsigned grid[3] = {gx, gy, gz}, block[3] = {bx, by, bz};
-    if (settings.quiet == 2) return __atomic_add_fetch(&settings.launches, 1, __ATOMIC_RELAXED), SUCCESS;
-    struct function *function = known(handle);
-    CALL_ON(device, __func__, "%s grid=%u,%u,%u block=%u,%u,%u shared=%u", function ? function->symbol : "null", gx, gy, gz, bx, by, bz, shared);
-    if (function == NULL || function->module->device != device) return answer(INVALID_HANDLE);
-    STREAM(stream, queue);
-    if (extra != NULL || (arguments == NULL && function->arguments != 0)) return answer(INVALID_VALUE);
-    if (function->arguments < 0) {
-        problem("launch of %s: its blob does not say its arguments", function->symbol);
-        return answer(INVALID_VALUE);
-    }
-    for (int i = 0; i < 3; i++)
-        if (grid[i] == 0 || block[i] == 0) return answer(INVALID_VALUE);
-    if (bx * by * bz > 1024 || gx > 2147483647u || gy > 65536 || gz > 65536) return answer(INVALID_VALUE);
-#ifdef CUDA
-    if (gy == 65536 || gz == 65536) return answer(INVALID_VALUE);
-#else
-    for (int i = 0; i < 3; i++)
-        if ((uint64_t)grid[i] * block[i] > UINT32_MAX) return answer(INVALID_VALUE);
-#endif
-    return answer(launch(function, stream, grid, block, shared, arguments));
 }

@@ -10,7 +10,7 @@
  *   memory.c   allocations
  *   queue.c    streams and the order of their work
  *   capture.c  capture and graphs
- *   calls.c    the calls that differ in name alone
+ *   calls.c, launch.c  the calls that differ in name alone
  *   cuda.c, hip.c  the rest of each vendor
  */
 #ifndef TEST_DRIVER_CORE_H
@@ -128,6 +128,28 @@ extern const int free_of_nothing; /* what freeing a null address gives */
     if (device < 0) return answer(INVALID_CONTEXT);                             \
     if (settings.device[device].error) return answer(settings.device[device].error)
 
+/* The calls that differ in name alone. */
+#ifdef CUDA
+#define ENTRY(cuda, hip) EXPORT result cuda
+#else
+#define ENTRY(cuda, hip) EXPORT result hip
+#endif
+
+/* A call that waits or changes what the device has: no capture of this thread may be under way. */
+#define UNSAFE                              \
+    do {                                    \
+        result why_not = forbidden();       \
+        if (why_not) return answer(why_not); \
+    } while (0)
+
+#define STREAM(name, handle)                            \
+    struct stream *name = stream_of(device, handle);    \
+    if (name == NULL) return answer(INVALID_HANDLE)
+
+#define EVENT(name, handle)                             \
+    struct event *name = event_of(handle);              \
+    if (name == NULL) return answer(INVALID_HANDLE)
+
 /* ---- memory.c ---- */
 
 enum kind_of_memory { DEVICE_MEMORY, PINNED_MEMORY };
@@ -188,6 +210,7 @@ void wait_for_device(int device);
 int is_reached(struct done *done);
 struct done *hold(struct done *done);
 void let_go(struct done *done);
+struct work *new_work(const char *name, int device, void (*run)(struct work *), const void *data, size_t size); /* copies the data */
 void drop_work(struct work *work);
 struct stream *streams_now(void);
 int count_streams(void);

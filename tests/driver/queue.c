@@ -33,6 +33,16 @@ void let_go(struct done *done) {
     if (done != NULL && __atomic_sub_fetch(&done->references, 1, __ATOMIC_SEQ_CST) == 0) free(done);
 }
 
+struct work *new_work(const char *name, int device, void (*run)(struct work *), const void *data, size_t size) {
+    struct work *work = calloc(1, sizeof *work);
+    strncpy(work->name, name, sizeof work->name - 1);
+    work->device = device;
+    work->run = run;
+    work->data = malloc(size);
+    memcpy(work->data, data, size);
+    return work;
+}
+
 void drop_work(struct work *work) {
     if (work == NULL) return;
     if (work->graph != NULL) let_go_graph(work->graph);
