@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 __all__ = ["all_cores", "run_split", "split"]
 
@@ -61,5 +61,6 @@ def run_split(parts: list[tuple[int, int]], work: Callable[[int, int], None]) ->
     try:
         work(*parts[0])
     finally:
-        for other in others:
-            other.result()
+        wait(others)  # all of them, since they work on the caller's memory
+    for other in others:
+        other.result()

@@ -3,6 +3,7 @@ from __future__ import annotations
 import itertools
 import os
 import threading
+import time
 
 import pytest
 
@@ -43,6 +44,8 @@ def test_an_error_of_any_part_comes_out_after_all_are_done() -> None:
     def work(begin: int, end: int) -> None:
         if begin == 10:
             raise OSError("in a worker")
+        if begin == 20:
+            time.sleep(0.1)  # long after the other's error
         done.append(begin)
 
     with pytest.raises(OSError, match="in a worker"):
