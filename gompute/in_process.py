@@ -38,6 +38,7 @@ def call_on_host(spec: KernelSpec, arguments: Sequence[Any], keywords: Mapping[s
 
     if not spec.functions:
         raise Unsupported(f"'{spec.name}' is a {spec.kind}, which has no function to call; run it through gompute.Kernel")
+    spec.require_types()
     function = _checked(spec)
     names = [slot.name for slot in function.parameters]
     given = dict(zip(names, arguments, strict=False))

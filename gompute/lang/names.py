@@ -45,9 +45,10 @@ if TYPE_CHECKING:
         def __setitem__(self, index: int, value: T) -> None: ...
 
 else:
-    from typing import Literal, get_args, get_origin
+    from typing import Literal, TypeVar, get_args, get_origin
 
     from gompute.errors import CompileError
+    from gompute.lang.generic import Pattern
     from gompute.lang.types import BF16, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64, FixedArray, PointerType, ScalarType
 
     i8, i16, i32, i64 = I8, I16, I32, I64
@@ -58,6 +59,8 @@ else:
         """A pointer to contiguous elements in global memory: ``data[i]`` reads, ``data[i] = x`` writes."""
 
         def __class_getitem__(cls, element):
+            if isinstance(element, TypeVar):
+                return Pattern(element, PointerType, f"ptr[{element.__name__}]")
             if not isinstance(element, ScalarType):
                 raise CompileError(f"ptr[{element!r}] is no pointer type; write ptr[f32] or another scalar type")
             return PointerType(element)

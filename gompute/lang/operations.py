@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from gompute.errors import CompileError
+from gompute.lang.generic import Bindings
 from gompute.lang.operation import Elementwise, Fault, Fused
 from gompute.lang.spec import KernelSpec
 from gompute.lang.types import BOOL, ScalarType
 
 __all__ = ["fused", "gather", "kernel", "map", "map_indexed", "map_to", "scatter", "unary", "zip"]
 
-F = TypeVar("F", bound=Callable[..., Any])
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Declared(KernelSpec, Generic[P, R]):
+    """How a type checker sees a decorated function: a spec that is called with the function's own arguments."""
+
+    if TYPE_CHECKING:
+
+        def __call__(self, *arguments: P.args, **keywords: P.kwargs) -> R: ...
 
 
 @overload
-def map(function: F, /) -> F: ...
+def map(function: Callable[P, R], /) -> Declared[P, R]: ...
 @overload
-def map(*, name: str | None = None, block_size: int = 256) -> Callable[[F], F]: ...
+def map(*, name: str | None = None, block_size: int = 256) -> Callable[[Callable[P, R]], Declared[P, R]]: ...
 def map(function: Any = None, /, *, name: str | None = None, block_size: int = 256) -> Any:
     """Declare an elementwise kernel: ``f(x, p) -> x`` replaces every element of an array, in place.
 
@@ -33,9 +43,9 @@ def map(function: Any = None, /, *, name: str | None = None, block_size: int = 2
 
 
 @overload
-def map_to(function: F, /) -> F: ...
+def map_to(function: Callable[P, R], /) -> Declared[P, R]: ...
 @overload
-def map_to(*, name: str | None = None, block_size: int = 256) -> Callable[[F], F]: ...
+def map_to(*, name: str | None = None, block_size: int = 256) -> Callable[[Callable[P, R]], Declared[P, R]]: ...
 def map_to(function: Any = None, /, *, name: str | None = None, block_size: int = 256) -> Any:
     """Declare an elementwise kernel from one array to another: ``f(x, p) -> out type``.
 
@@ -48,9 +58,9 @@ def map_to(function: Any = None, /, *, name: str | None = None, block_size: int 
 
 
 @overload
-def zip(function: F, /) -> F: ...
+def zip(function: Callable[P, R], /) -> Declared[P, R]: ...
 @overload
-def zip(*, name: str | None = None, block_size: int = 256) -> Callable[[F], F]: ...
+def zip(*, name: str | None = None, block_size: int = 256) -> Callable[[Callable[P, R]], Declared[P, R]]: ...
 def zip(function: Any = None, /, *, name: str | None = None, block_size: int = 256) -> Any:
     """Declare an elementwise kernel over two to 26 arrays: ``f(a, b, ..., p) -> out type``.
 
@@ -63,9 +73,9 @@ def zip(function: Any = None, /, *, name: str | None = None, block_size: int = 2
 
 
 @overload
-def map_indexed(function: F, /) -> F: ...
+def map_indexed(function: Callable[P, R], /) -> Declared[P, R]: ...
 @overload
-def map_indexed(*, name: str | None = None, block_size: int = 256) -> Callable[[F], F]: ...
+def map_indexed(*, name: str | None = None, block_size: int = 256) -> Callable[[Callable[P, R]], Declared[P, R]]: ...
 def map_indexed(function: Any = None, /, *, name: str | None = None, block_size: int = 256) -> Any:
     """Declare an elementwise kernel whose function also gets its element's place: ``f(x, i: u64, p) -> x``, in place.
 
@@ -79,10 +89,10 @@ def map_indexed(function: Any = None, /, *, name: str | None = None, block_size:
 
 def unary(name: str, function: Callable[..., Any], *, block_size: int = 256) -> KernelSpec:
     """A `map` of that name over one function or over the function of a `map`: ``relu = g.unary("relu", clamp_below)``."""
-    functions = _parts("unary", (function,))
+    functions, bindings = _parts("unary", (function,))
     if len(functions) != 1:
         raise CompileError(f"g.unary: '{getattr(function, 'name', function)}' is fused of {len(functions)} functions; write g.fused")
-    return KernelSpec("map", functions, name, block_size)
+    return KernelSpec("map", functions, name, block_size, bindings=bindings)
 
 
 def fused(name: str, *parts: Callable[..., Any], block_size: int = 256) -> KernelSpec:
@@ -96,7 +106,8 @@ def fused(name: str, *parts: Callable[..., Any], block_size: int = 256) -> Kerne
 
     ``g.fused("both", scale, square)`` gives ``square(scale(x, p))`` and runs as a `map`: ``run(data, p)``, with p where a part takes it.
     """
-    return KernelSpec("fused", _parts("fused", parts), name, block_size)
+    functions, bindings = _parts("fused", parts)
+    return KernelSpec("fused", functions, name, block_size, bindings=bindings)
 
 
 def gather(name: str, element: Any, index: Any, *, block_size: int = 256) -> KernelSpec:
@@ -127,9 +138,9 @@ def scatter(name: str, element: Any, index: Any, *, block_size: int = 256) -> Ke
 
 
 @overload
-def kernel(function: F, /) -> F: ...
+def kernel(function: Callable[P, R], /) -> Declared[P, R]: ...
 @overload
-def kernel(*, name: str | None = None, block_size: int | tuple[int, ...] = 256) -> Callable[[F], F]: ...
+def kernel(*, name: str | None = None, block_size: int | tuple[int, ...] = 256) -> Callable[[Callable[P, R]], Declared[P, R]]: ...
 def kernel(function: Any = None, /, *, name: str | None = None, block_size: int | tuple[int, ...] = 256) -> Any:
     """Declare a raw kernel: every work-item runs the function with the same arguments and tells itself apart by `global_id`.
 
@@ -160,15 +171,22 @@ def _indirect(kind: str, name: str, element: object, index: object, block_size: 
     return KernelSpec(kind, (), name, block_size, types=(element, index), problems=problems)
 
 
-def _parts(kind: str, given: tuple[Any, ...]) -> tuple[Callable[..., Any], ...]:
-    """The functions to apply, with those of a kernel in the kernel's place."""
+def _parts(kind: str, given: tuple[Any, ...]) -> tuple[tuple[Callable[..., Any], ...], Bindings]:
+    """The functions to apply, with those of a kernel in the kernel's place, and the types that instances of generic kernels fix."""
     functions: list[Callable[..., Any]] = []
+    bindings: dict[TypeVar, ScalarType] = {}
     for part in given:
         if not isinstance(part, KernelSpec):
             functions.append(part)
         elif isinstance(part.operation, (Elementwise, Fused)):
             functions += part.functions
+            for parameter, bound in part.bindings.items():
+                if bindings.setdefault(parameter, bound) != bound:
+                    what = (
+                        f"'{part.name}' makes the type parameter {parameter.__name__} {bound}, and a part before it {bindings[parameter]}"
+                    )
+                    raise CompileError(f"g.{kind}: {what}; give the functions type parameters of their own")
         else:
             words = "raw kernel" if part.kind == "kernel" else part.kind
             raise CompileError(f"g.{kind}: '{part.name}' is a {words}, which has no function of one element; pass a function f(x, p)")
-    return tuple(functions)
+    return tuple(functions), bindings

@@ -6,18 +6,20 @@ host with the numbers that a device would give.
 
 from __future__ import annotations
 
+import copy
 import inspect
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, update_wrapper
 from itertools import islice
 from types import FrameType, FunctionType
-from typing import Any
+from typing import Any, TypeVar
 
 from gompute.errors import CompileError
+from gompute.lang.generic import Bindings, bind, choices, combinations, no_types, parameters_of, suffix_of
 from gompute.lang.operation import OPERATIONS, Argument, Fault, Fused, Indirect, KernelInterface, Operation, Signature
 from gompute.lang.params import params_type
 from gompute.lang.types import BOOL, ParamsType, PointerType, ScalarType
@@ -64,6 +66,7 @@ class KernelSpec:
         block_size: work-items per block in x, y, z; exact for a generated kernel, the largest allowed for a raw one.
         functions: the Python functions of the body: one, several for a fused kernel, none where the operation needs none.
         types: for an operation without a function, those of an element and an index.
+        bindings: what the type parameters of the functions stand for; empty in a generic kernel and in one that has none.
         place: where it was declared, for an operation that does not decorate a function.
         module: name of the module whose top level made the spec; it decides which kernel root it belongs to.
         problems: what is wrong with the declaration itself, and what to write; the compiler reports them with the faults of the body.
@@ -77,6 +80,7 @@ class KernelSpec:
         block_size: object,
         *,
         types: tuple[ScalarType, ...] = (),
+        bindings: Bindings | None = None,
         problems: tuple[Fault, ...] = (),
     ) -> None:
         self.operation: Operation = OPERATIONS[kind]
@@ -86,6 +90,8 @@ class KernelSpec:
         for function in self.functions:
             _resolve_in_place(function, caller)
         self.types = types
+        self.bindings: Bindings = {} if bindings is None else bindings
+        self._instances: dict[tuple[ScalarType, ...], KernelSpec] = {}
         self.name = self.functions[0].__name__ if name is None else name
         self.problems = list(problems)
         self.block_size = self._block(block_size)
@@ -143,8 +149,70 @@ class KernelSpec:
         return (x, y, z)
 
     @cached_property
+    def parameters(self) -> tuple[TypeVar, ...]:
+        """The type parameters that are still open: a spec with any is generic, and only its instances are kernels."""
+        annotations: list[Any] = []
+        for function in self.functions:
+            with suppress(Exception):  # whatever an annotation's own code raises: it is reported where the signature is read
+                own = inspect.get_annotations(function, eval_str=True)
+                annotations += [own[name] for name in own if name != "return"]
+        open_ = tuple(parameter for parameter in parameters_of(annotations) if parameter not in self.bindings)
+        self.problems += [no_types(parameter) for parameter in open_ if not choices(parameter)]
+        return open_
+
+    def __getitem__(self, types: Any) -> KernelSpec:
+        """The instance of a generic kernel for a type, or for a tuple of types, one for each type parameter: ``axpy[f32]``.
+
+        Raises CompileError where the kernel is not generic, or is not for these types.
+        """
+        given = tuple(BOOL if kind is bool else kind for kind in (types if isinstance(types, tuple) else (types,)))
+        if not self.parameters:
+            raise CompileError(f"the kernel '{self.name}' is not generic; write {self.name} alone")
+        for parameter in self.parameters:
+            if not choices(parameter):
+                raise CompileError("; ".join(no_types(parameter)))
+        if len(given) != len(self.parameters) or any(
+            kind not in choices(parameter) for kind, parameter in zip(given, self.parameters, strict=True)
+        ):
+            over = self._choices()
+            raise CompileError(f"the kernel '{self.name}' has no instance [{', '.join(map(_spelled, given))}]; it is generic over {over}")
+        if given not in self._instances:
+            self._instances[given] = self._instance(given)
+        return self._instances[given]
+
+    def _instance(self, types: tuple[ScalarType, ...]) -> KernelSpec:
+        made = copy.copy(self)
+        for kept in ("interface", "launch_arguments", "parameters"):
+            vars(made).pop(kept, None)
+        made.bindings = {**self.bindings, **dict(zip(self.parameters, types, strict=True))}
+        made.name = made.__name__ = self.name + suffix_of(types)
+        made.host_function = None
+        made._instances = {}
+        return made
+
+    def _choices(self) -> str:
+        """The type parameters with their types, in words."""
+        return " and ".join(f"{parameter.__name__} ({', '.join(map(str, choices(parameter)))})" for parameter in self.parameters)
+
+    def instances(self) -> Iterator[KernelSpec]:
+        """The kernels that the spec stands for: itself, or every instance of a generic one, in the order of the parameters' types."""
+        if not self.parameters or self.problems:
+            yield self
+            return
+        for types in combinations(self.parameters):
+            yield self[types]
+
+    def require_types(self) -> None:
+        """Raises CompileError for a generic kernel, of which only the instances can be run."""
+        if self.parameters and not self.problems:
+            example = ", ".join(str(choices(parameter)[0]) for parameter in self.parameters)
+            raise CompileError(f"the kernel '{self.name}' is generic over {self._choices()}; choose an instance: {self.name}[{example}]")
+
+    @cached_property
     def interface(self) -> KernelInterface:
-        """Arguments and result from the annotations. Raises CompileError when the declaration or an annotation is wrong."""
+        """Arguments and result from the annotations. Raises CompileError when the declaration or an annotation is wrong, and for a
+        generic kernel."""
+        self.require_types()
         if self.problems:
             raise CompileError(f"kernel '{self.name}': " + "; ".join(f"{what}; {fix}" for what, fix in self.problems))
         functions = [self._signature(function) for function in self.functions]
@@ -160,11 +228,11 @@ class KernelSpec:
             raise CompileError(f"kernel '{self.name}': an annotation cannot be resolved: {error}") from error
         arguments: list[Argument] = []
         for name in inspect.signature(function).parameters:
-            kind = argument_type(annotations.get(name))
+            kind = argument_type(bind(annotations.get(name), self.bindings))
             if kind is None:
                 raise CompileError(f"kernel '{self.name}': argument '{name}' needs a kernel type as its annotation; write '{name}: f32'")
             arguments.append(Argument(name, kind))
-        result = annotations.get("return")
+        result = bind(annotations.get("return"), self.bindings)
         result = BOOL if result is bool else result
         return Signature(function.__name__, tuple(arguments), result if isinstance(result, ScalarType) else None)
 
@@ -184,8 +252,12 @@ class KernelSpec:
 
 
 def specs_of(namespace: dict[str, Any]) -> tuple[KernelSpec, ...]:
-    """Every spec that the top level of a root's module made, in the order of their making."""
-    return tuple(namespace[REGISTRY])
+    """Every kernel that the top level of a root's module made, in the order of their making; of a generic one every instance."""
+    return tuple(instance for spec in namespace[REGISTRY] for instance in spec.instances())
+
+
+def _spelled(kind: object) -> str:
+    return str(getattr(kind, "__name__", kind))
 
 
 def _caller(frame: FrameType) -> FrameType:

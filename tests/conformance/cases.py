@@ -256,7 +256,29 @@ def _half_of_int(x: np.ndarray) -> np.ndarray:
     return x.astype(np.longdouble).astype(np.float16)
 
 
+def _generics() -> list[Case]:
+    rng = np.random.default_rng(5)
+    made: list[Case] = []
+    for kind, name in ((np.float16, "f16"), (np.float32, "f32"), (np.int8, "i8"), (np.uint64, "u64")):
+        data = (rng.standard_normal(300) * 50).astype(kind) if kind is not np.uint64 else rng.integers(0, 2**64, 300, np.uint64)
+        made.append(in_place(f"double_plus_{name}", data, data + data + kind(3)))
+        for wide, wide_name in ((np.float32, "f32"), (np.float64, "f64")):
+            x, y = rng.standard_normal((2, 300)).astype(wide)
+            case = Case(
+                f"accumulate_{wide_name}_{name}",
+                (wide(0.3), x, y, data, 300),
+                {2: wide(0.3) * x + y, 3: data + data},
+                (3, 1, 1),
+                (100, 1, 1),
+            )
+            made.append(case)
+    x = f32s()
+    once = x + x + np.float32(3)
+    made.append(in_place("by_instances", x, once + once + np.float32(17)))
+    return made
+
+
 def cases() -> list[Case]:
-    makers: list[Callable[[], list[Case]]] = [_maps, _operations, _statements, _meaning]
+    makers: list[Callable[[], list[Case]]] = [_generics, _maps, _operations, _statements, _meaning]
     with np.errstate(all="ignore"):  # infinities and NaN are among the inputs on purpose
         return [case for maker in makers for case in maker()]

@@ -7,6 +7,7 @@ Raw kernels take their inputs and an output, one work-item per element; maps wor
 # ruff: noqa: RET505
 
 import enum
+from typing import TypeVar
 
 import conformance_shared as shared
 
@@ -39,6 +40,36 @@ class Params:
     inner: Inner
     taps: fixed[f32, 3]
     count: u16
+
+
+# ---- generic kernels: one source, several types ----
+
+T = TypeVar("T", f16, f32, i8, u64)
+F = TypeVar("F", f32, f64)
+
+
+def twice(x: T) -> T:
+    return x + x
+
+
+@g.map
+def double_plus(x: T) -> T:
+    return twice(x) + T(3)
+
+
+@g.kernel
+def accumulate(a: F, x: ptr[F], y: ptr[F], counts: ptr[T], n: u64):
+    i = g.global_id(0)
+    if i < n:
+        held = g.local(F, 2)
+        held[0] = a * x[i]
+        y[i] += held[0]
+        counts[i] = twice(counts[i])
+
+
+@g.map
+def by_instances(x: f32) -> f32:
+    return double_plus[f32](x) + double_plus(x) + f32(double_plus(u64(7)))
 
 
 # ---- maps ----

@@ -32,4 +32,5 @@ def root() -> ModuleType:
 def spec(name: str) -> Any:
     """The kernel of that name."""
     module = vars(root())
-    return next(found for found in (*module.values(), *module["MOVED"]) if getattr(found, "name", None) == name and hasattr(found, "kind"))
+    declared = (*module.values(), *module["MOVED"])
+    return next(kernel for found in declared if hasattr(found, "instances") for kernel in found.instances() if kernel.name == name)

@@ -74,6 +74,8 @@ LANGUAGE = """
 """
 
 OPERATIONS = """
+    from typing import TypeVar
+
     import numpy as np
 
     import gompute as g
@@ -116,9 +118,33 @@ OPERATIONS = """
     put = g.scatter("put", bool, i8, block_size=32)
 
 
+    T = TypeVar("T", f32, i8)
+
+
+    def twice(x: T) -> T:
+        return x + x
+
+
+    @g.map
+    def doubled(x: T) -> T:
+        return twice(x)
+
+
+    @g.kernel(block_size=64)
+    def axpy(a: T, x: g.ptr[T], n: u64) -> None:
+        i = g.global_id(0)
+        if i < n:
+            x[i] = a * x[i]
+
+
     def main() -> None:
         data = np.ones(8, np.float32)
         out = np.zeros(8)
+        with g.Kernel(doubled[f32], "cpu") as kernel:
+            kernel.run(data)
+        with g.RawKernel(axpy[i8], "cpu") as raw:
+            raw.launch(1, 8, 3, np.ones(8, np.int8), 8)
+        print(scale.name, scale(1.0, Params(2.0)) + 1.0)
         with g.Kernel(widen, "cpu") as kernel, kernel.alloc(8, "out") as buffer:
             kernel.run(data, out, Params(2.0))
             buffer.download(out)

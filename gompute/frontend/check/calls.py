@@ -9,8 +9,10 @@ from types import FunctionType
 from typing import Any
 
 from gompute.frontend import typed
+from gompute.frontend.check.annotations import type_parameters
 from gompute.frontend.check.context import Context
 from gompute.frontend.check.convert import cast, coerce, condition, to_value, weak_to
+from gompute.frontend.check.generics import infer
 from gompute.frontend.check.math_calls import call_math
 from gompute.frontend.check.operands import (
     ArrayPlace,
@@ -28,6 +30,7 @@ from gompute.frontend.faults import KernelFault
 from gompute.lang import builtins as language
 from gompute.lang import math_function, numeric, promotion
 from gompute.lang.builtins import Table
+from gompute.lang.generic import Bindings
 from gompute.lang.math_function import MathFunction
 from gompute.lang.params import params_type
 from gompute.lang.promotion import PromotionRefused
@@ -55,7 +58,9 @@ def call(context: Context, node: ast.Call, choose: Choose) -> Operand | typed.Ca
     handler = _handler(target)
     if handler is not None:
         return handler(context, node)
+    bindings: Bindings = {}
     if isinstance(target, KernelSpec):
+        bindings = target.bindings
         if target.kind == "kernel":
             raise KernelFault(
                 node, f"'{target.name}' is a raw kernel; a kernel cannot launch another", "move the shared part into a function"
@@ -65,7 +70,7 @@ def call(context: Context, node: ast.Call, choose: Choose) -> Operand | typed.Ca
             raise KernelFault(node, f"'{target.name}' is a {target.kind} kernel, which has no function of its own", fix)
         (target,) = target.functions
     if isinstance(target, FunctionType):
-        return call_function(context, node, target)
+        return call_function(context, node, target, bindings)
     _refuse(node, target)
     raise AssertionError("unreachable")
 
@@ -243,11 +248,16 @@ _HANDLERS: dict[object, Callable[[Context, ast.Call], Operand]] = {
 }
 
 
-def call_function(context: Context, node: ast.Call, function: FunctionType) -> Operand | typed.Call:
-    """A call of a device function."""
+def call_function(context: Context, node: ast.Call, function: FunctionType, bindings: Bindings) -> Operand | typed.Call:
+    """A call of a device function, with what its type parameters stand for where that is known before its arguments are."""
     name = function.__name__
-    instance = context.instance(function, node)
-    given = _bind(context, node, function)
+    if any(parameter not in bindings for parameter in type_parameters(function)):
+        given = _bind(context, node, function)
+        named = list(zip(inspect.signature(function).parameters, (operand for operand, _ in given), strict=True))
+        instance = context.instance(function, infer(function, named, bindings, node), node)
+    else:
+        instance = context.instance(function, bindings, node)
+        given = _bind(context, node, function)
     arguments: list[typed.Expression | typed.Slot] = []
     for slot, (operand, place) in zip(instance.parameters, given, strict=True):
         what = f"argument '{slot.name}' of '{name}'"

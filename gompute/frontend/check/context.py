@@ -12,6 +12,7 @@ from gompute.frontend.check.convert import Kind
 from gompute.frontend.check.operands import Operand
 from gompute.frontend.faults import KernelFault, raise_together
 from gompute.frontend.source import SourceFile
+from gompute.lang.generic import Bindings
 from gompute.lang.types import ScalarType
 from gompute.targets import Target
 
@@ -32,6 +33,7 @@ class Context(ABC):
     """One function being checked.
 
     Attributes:
+        bindings: what the function's type parameters stand for.
         assigned: names that hold a value on every path to here.
         locals: slots made in this pass.
         poisoned: names whose only assignments had faults; reading one is no fault of its own.
@@ -41,6 +43,7 @@ class Context(ABC):
     source: SourceFile
     target: Target
     header: typed.Function
+    bindings: Bindings
     places: dict[str, Operand] = field(default_factory=dict)
     variables: dict[str, Variable] = field(default_factory=dict)
     local_names: frozenset[str] = frozenset()
@@ -75,5 +78,5 @@ class Context(ABC):
         """Check an expression. Raises KernelFault."""
 
     @abstractmethod
-    def instance(self, function: FunctionType, node: ast.AST) -> typed.Function:
+    def instance(self, function: FunctionType, bindings: Bindings, node: ast.AST) -> typed.Function:
         """The checked form of a device function that `node` calls."""

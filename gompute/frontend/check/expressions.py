@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+from gompute.errors import CompileError
 from gompute.frontend import typed
 from gompute.frontend.check import arithmetic, calls, names
 from gompute.frontend.check.context import Context
@@ -23,6 +24,7 @@ from gompute.frontend.check.operands import (
 )
 from gompute.frontend.faults import FollowingFault, KernelFault
 from gompute.lang.builtins import Table, static
+from gompute.lang.spec import KernelSpec
 from gompute.lang.types import F64, I64, U64, ParamsType, ScalarType, TableType
 
 __all__ = ["element_index", "expression", "is_call_of", "place_of"]
@@ -131,6 +133,8 @@ def element_index(context: Context, node: ast.expr, length: int | None, what: st
 
 def _subscript(context: Context, node: ast.Subscript) -> Operand:
     base = context.expression(node.value)
+    if isinstance(base, Static) and isinstance(base.object, KernelSpec):
+        return _instance(context, base.object, node)
     if isinstance(node.slice, ast.Tuple):
         raise KernelFault(node, f"{describe(base)} takes one index", "compute the position: data[row * width + column]")
     if isinstance(base, PointerPlace):
@@ -145,6 +149,18 @@ def _subscript(context: Context, node: ast.Subscript) -> Operand:
     raise KernelFault(
         node, f"{describe(base)} cannot be indexed", "index a ptr, a g.local array, a tuple, a g.table or a fixed array of params"
     )
+
+
+def _instance(context: Context, spec: KernelSpec, node: ast.Subscript) -> Operand:
+    """An instance of a generic kernel, whose function is called."""
+    types = context.expression(node.slice)
+    if not isinstance(types, Static):
+        raise KernelFault(node.slice, f"{describe(types)} is no scalar type", f"write {spec.name}[f32]")
+    try:
+        return Static(spec[types.object])
+    except CompileError as error:
+        what, _, fix = str(error).partition("; ")
+        raise KernelFault(node, what, fix) from None
 
 
 def _table_element(context: Context, values: tuple[Any, ...] | Table, node: ast.Subscript) -> Operand:

@@ -8,10 +8,11 @@ import inspect
 import re
 from dataclasses import dataclass
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeVar
 
 from gompute.frontend import typed
 from gompute.frontend.check import expressions
+from gompute.frontend.check.annotations import instead, resolve, spelled, type_parameters
 from gompute.frontend.check.assignments import assigned_names
 from gompute.frontend.check.context import Context, Variable
 from gompute.frontend.check.convert import Kind
@@ -21,6 +22,7 @@ from gompute.frontend.check.statements import Block
 from gompute.frontend.faults import Faults, FollowingFault, KernelFault
 from gompute.frontend.recursion import deep_recursion
 from gompute.frontend.source import FunctionSyntax, SourceFile, Sources
+from gompute.lang.generic import Bindings, bind
 from gompute.lang.params import ParamsRejected
 from gompute.lang.spec import argument_type
 from gompute.lang.types import BOOL, ParamsType, PointerType, ScalarType
@@ -37,8 +39,8 @@ class FunctionChecker(Context):
     def expression(self, node: ast.expr) -> Operand:
         return expressions.expression(self, node)
 
-    def instance(self, function: FunctionType, node: ast.AST) -> typed.Function:
-        return self.functions.called(function, self, node)
+    def instance(self, function: FunctionType, bindings: Bindings, node: ast.AST) -> typed.Function:
+        return self.functions.called(function, bindings, node)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,48 +49,56 @@ class Header:
 
     source: SourceFile
     syntax: FunctionSyntax
+    bindings: Bindings
     parameters: tuple[typed.Slot, ...]
     result: ScalarType | None
 
 
 class Functions:
-    """Every device function of one module for one target, in the order in which their checks end: callees before callers."""
+    """Every device function of one module for one target, in the order in which their checks end: callees before callers. A generic one
+    is there once for each choice of types that is called."""
 
     def __init__(self, sources: Sources, faults: Faults, target: Target) -> None:
         self.sources = sources
         self.faults = faults
         self.target = target
         self.checked: list[typed.Function] = []
-        self._instances: dict[FunctionType, typed.Function | None] = {}
+        self._instances: dict[tuple[FunctionType, tuple[tuple[TypeVar, ScalarType], ...]], typed.Function | None] = {}
         self._active: list[FunctionType] = []
         self._symbols: set[str] = set()
 
-    def called(self, function: FunctionType, caller: Context, node: ast.AST) -> typed.Function:
+    def called(self, function: FunctionType, bindings: Bindings, node: ast.AST) -> typed.Function:
         """The instance for a call. Faults at the call for recursion; a function with faults of its own ends the caller's statement."""
         if function in self._active:
             cycle = " -> ".join(f.__name__ for f in [*self._active[self._active.index(function) :], function])
             raise KernelFault(node, f"recursion is not supported in a kernel: {cycle}", "write a loop")
-        made = self.instance(function)
+        made = self.instance(function, bindings)
         if made is None:
             raise FollowingFault(node, f"'{function.__name__}' has faults of its own", "")
         return made
 
-    def instance(self, function: FunctionType) -> typed.Function | None:
-        """The checked function; None when its signature or body has faults, which are recorded."""
-        if function in self._instances:
-            return self._instances[function]
+    def instance(self, function: FunctionType, bindings: Bindings) -> typed.Function | None:
+        """The checked function; None when its signature or body has faults, which are recorded.
+
+        Args:
+            bindings: what the type parameters of the function stand for; others are ignored.
+        """
+        own = {parameter: bindings[parameter] for parameter in type_parameters(function) if parameter in bindings}
+        key = (function, tuple(own.items()))
+        if key in self._instances:
+            return self._instances[key]
         before = len(self.faults)
         self._active.append(function)
         try:
             with deep_recursion():
-                header = self.header(function)
+                header = self.header(function, own)
                 made = None if header is None else self._check(function, header)
         finally:
             self._active.pop()
-        self._instances[function] = made if len(self.faults) == before else None
-        return self._instances[function]
+        self._instances[key] = made if len(self.faults) == before else None
+        return self._instances[key]
 
-    def header(self, function: FunctionType) -> Header | None:
+    def header(self, function: FunctionType, bindings: Bindings) -> Header | None:
         """Parameters and result from the annotations; None when they have faults, which are recorded."""
         source, syntax = self.sources.of(function)
         before = len(self.faults)
@@ -109,14 +119,14 @@ class Functions:
                 self.faults.add(source, extra, f"'{stars}{extra.arg}' is not supported in a kernel", "name each argument")
         parameters: list[typed.Slot] = []
         for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]:
-            kind = self._parameter(function, source, syntax, argument)
+            kind = self._parameter(function, source, syntax, argument, bindings)
             if kind is not None:
                 parameters.append(typed.Slot(argument.arg, kind))
-        result = self._result(function, source, syntax)
-        return Header(source, syntax, tuple(parameters), result) if len(self.faults) == before else None
+        result = self._result(function, source, syntax, bindings)
+        return Header(source, syntax, bindings, tuple(parameters), result) if len(self.faults) == before else None
 
     def _parameter(
-        self, function: FunctionType, source: SourceFile, syntax: FunctionSyntax, argument: ast.arg
+        self, function: FunctionType, source: SourceFile, syntax: FunctionSyntax, argument: ast.arg, bindings: Bindings
     ) -> ScalarType | PointerType | ParamsType | None:
         name = argument.arg
         if name not in function.__annotations__:
@@ -126,7 +136,7 @@ class Functions:
             return None
         place = argument.annotation or argument
         try:
-            annotation = resolve(function, name)
+            annotation = bind(resolve(function, name), bindings)
             kind = argument_type(annotation)
         except ParamsRejected as rejected:
             for fault in rejected.faults:
@@ -136,15 +146,15 @@ class Functions:
             self.faults.add(source, place, f"the type of '{name}' cannot be resolved: {error}", "import the name, or correct it")
             return None
         if kind is None:
-            self.faults.add(source, place, f"the type of '{name}' is {_spelled(annotation)}, which is no kernel type", _instead(annotation))
+            self.faults.add(source, place, f"the type of '{name}' is {spelled(annotation)}, which is no kernel type", instead(annotation))
         return kind
 
-    def _result(self, function: FunctionType, source: SourceFile, syntax: FunctionSyntax) -> ScalarType | None:
+    def _result(self, function: FunctionType, source: SourceFile, syntax: FunctionSyntax, bindings: Bindings) -> ScalarType | None:
         place = getattr(syntax, "returns", None) or head_of(syntax)
         if "return" not in function.__annotations__:
             return None  # then a return with a value is the fault
         try:
-            annotation = resolve(function, "return")
+            annotation = bind(resolve(function, "return"), bindings)
         except Exception as error:  # whatever an annotation's own code raises
             self.faults.add(
                 source, place, f"the result type of '{function.__name__}' cannot be resolved: {error}", "import the name, or correct it"
@@ -155,13 +165,13 @@ class Functions:
         if annotation is bool:
             return BOOL
         if not isinstance(annotation, ScalarType):
-            self.faults.add(source, place, f"the result type is {_spelled(annotation)}, which is no scalar type", _instead(annotation))
+            self.faults.add(source, place, f"the result type is {spelled(annotation)}, which is no scalar type", instead(annotation))
             return None
         return annotation
 
     def _check(self, function: FunctionType, header: Header) -> typed.Function:
         made = typed.Function(
-            self._symbol(function, header.source),
+            self._symbol(function, header),
             header.parameters,
             header.result,
             typed.Location(header.source.relative, header.syntax.lineno, 1),
@@ -170,7 +180,7 @@ class Functions:
         kinds: dict[str, Kind] = {}
         while True:
             faults = Faults()
-            checker = FunctionChecker(function, header.source, self.target, made)
+            checker = FunctionChecker(function, header.source, self.target, made, header.bindings)
             checker.functions = self
             block = Block(checker, faults, kinds)
             body = self._pass(checker, block, header)
@@ -229,11 +239,12 @@ class Functions:
         self.checked.append(made)
         return made
 
-    def _symbol(self, function: FunctionType, source: SourceFile) -> str:
-        """A name for the module's symbol table: it says where the function comes from and which values its closure holds, and neither
-        its line nor an address, so that an edit elsewhere in the file does not rename it."""
+    def _symbol(self, function: FunctionType, header: Header) -> str:
+        """A name for the module's symbol table: it says where the function comes from, for which types it is and which values its closure
+        holds, and neither its line nor an address, so that an edit elsewhere in the file does not rename it."""
         held = [f"{name}={_text(value)}" for name, value in sorted(closure_values(function).items())]
-        digest = hashlib.sha256("\0".join([source.relative, function.__qualname__, *held]).encode()).hexdigest()[:8]
+        held += [f"{parameter.__name__}={kind}" for parameter, kind in header.bindings.items()]
+        digest = hashlib.sha256("\0".join([header.source.relative, function.__qualname__, *held]).encode()).hexdigest()[:8]
         return self._unique(f"{re.sub(r'[^A-Za-z0-9_]', '_', function.__name__)}_{digest}")
 
     def _unique(self, stem: str) -> str:
@@ -243,16 +254,6 @@ class Functions:
             symbol = f"{stem}_{count}"
         self._symbols.add(symbol)
         return symbol
-
-
-def resolve(function: FunctionType, name: str) -> Any:
-    """The object behind an annotation, evaluated where it is text."""
-    annotation = function.__annotations__[name]
-    if not isinstance(annotation, str):
-        return annotation
-    return eval(
-        annotation, function.__globals__, closure_values(function)
-    )  # the author's own annotation, as typing.get_type_hints evaluates it
 
 
 def _text(value: Any) -> str:
@@ -269,17 +270,3 @@ def head_of(syntax: FunctionSyntax) -> ast.AST:
     marker.lineno = marker.end_lineno = syntax.lineno
     marker.col_offset, marker.end_col_offset = start, start + len(syntax.name.encode())
     return marker
-
-
-def _spelled(annotation: object) -> str:
-    return f"'{annotation.__name__}'" if isinstance(annotation, type) else repr(annotation)
-
-
-def _instead(annotation: object) -> str:
-    if annotation is int:
-        return "write i32 or i64: 'int' has no fixed width"
-    if annotation is float:
-        return "write f32 or f64: 'float' has no fixed width"
-    if isinstance(annotation, type) and not issubclass(annotation, (str, bytes, list, tuple, dict, set)):
-        return f"write a scalar type such as f32, ptr[f32], or decorate {annotation.__name__} with @g.params"
-    return "write a scalar type such as f32, ptr[f32], or a @g.params class"

@@ -25,8 +25,11 @@ def check_module(root: str, specs: Iterable[KernelSpec], sources: Sources, targe
     kernels: list[typed.Kernel] = []
     seen: set[str] = set()
     for spec in sorted(specs, key=lambda spec: spec.name):
+        generic = spec.parameters
         for problem, fix in spec.problems:
             faults.add(*_place(spec, sources), problem, fix)
+        if generic:
+            continue  # its instances were asked for, but for one with such a problem
         if spec.name in seen:
             what = f"the root '{root}' has two kernels named '{spec.name}'"
             faults.add(*_place(spec, sources), what, 'give one another name: name="..."')
@@ -62,7 +65,7 @@ def _place(spec: KernelSpec, sources: Sources) -> tuple[SourceFile, ast.AST]:
 def _parts(spec: KernelSpec, functions: Functions) -> list[typed.Function] | None:
     """The checked functions of a kernel, in the form that its operation needs; None where something is wrong, which is recorded."""
     sources, faults = functions.sources, functions.faults
-    checked = [functions.instance(function) for function in spec.functions]
+    checked = [functions.instance(function, spec.bindings) for function in spec.functions]
     made = [part for part in checked if part is not None]
     if len(made) < len(checked):
         return None

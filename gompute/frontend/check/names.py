@@ -8,7 +8,7 @@ import difflib
 import enum
 from contextlib import suppress
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from gompute.frontend.check.context import Context
 from gompute.frontend.check.operands import Static, number_of, numpy_scalar_type
@@ -39,6 +39,13 @@ def free_name(context: Context, node: ast.Name) -> Static:
     """The object that a name outside the function's locals stands for: a closure's value, a global, or a builtin."""
     function, name = context.function, node.id
     closure = closure_values(function)
+    thing = closure.get(name, function.__globals__.get(name))
+    if isinstance(thing, TypeVar):
+        if thing in context.bindings:
+            return Static(context.bindings[thing])
+        raise KernelFault(
+            node, f"the type parameter '{name}' is in no argument of '{function.__name__}'", f"use it in an argument too: x: {name}"
+        )
     if name in closure:
         return Static(checked(closure[name], name, node))
     if name in function.__code__.co_freevars:
