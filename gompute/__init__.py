@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from gompute.handles.kernel import Kernel
     from gompute.handles.kernel_set import KernelSet, load
     from gompute.handles.raw_kernel import RawKernel
-    from gompute.lang import abi
+    from gompute.lang import abi, random
     from gompute.lang.builtins import (
         bitcast,
         block_dim,
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
         table,
         target,
     )
-    from gompute.lang.names import bf16, f16, f32, f64, fixed, i8, i16, i32, i64, ptr, u8, u16, u32, u64
+    from gompute.lang.names import bf16, f16, f32, f64, fixed, i8, i16, i32, i64, ptr, u8, u16, u32, u64, vec
     from gompute.lang.operations import fused, gather, kernel, map, map_indexed, map_to, scatter, unary, zip
     from gompute.lang.params import params
     from gompute.runtime.buffer import Buffer
@@ -76,7 +76,7 @@ _HOMES = {
         "Unsupported"
     ),
     "gompute.lang.builtins": "bitcast block_dim block_id cast global_id grid_dim local local_id select static table target",
-    "gompute.lang.names": "bf16 f16 f32 f64 fixed i8 i16 i32 i64 ptr u8 u16 u32 u64",
+    "gompute.lang.names": "bf16 f16 f32 f64 fixed i8 i16 i32 i64 ptr u8 u16 u32 u64 vec",
     "gompute.lang.operations": "fused gather kernel map map_indexed map_to scatter unary zip",
     "gompute.lang.params": "params",
     "gompute.handles.kernel": "Kernel",
@@ -90,7 +90,7 @@ _HOMES = {
     "gompute.runtime.dim3": "Dim3",
     "gompute.runtime.status": "last_driver_error",
 }
-_MODULES = {"abi": "gompute.lang.abi", "math": "gompute.math", "runtime": "gompute.runtime"}
+_MODULES = {"abi": "gompute.lang.abi", "math": "gompute.math", "random": "gompute.lang.random", "runtime": "gompute.runtime"}
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
@@ -152,6 +152,7 @@ __all__ = [
     "math",
     "params",
     "ptr",
+    "random",
     "register_kernels",
     "runtime",
     "scatter",
@@ -164,6 +165,7 @@ __all__ = [
     "u32",
     "u64",
     "unary",
+    "vec",
     "zip",
 ]
 

@@ -10,8 +10,8 @@ from gompute.artifacts.entry import ParamsEntry
 from gompute.errors import InvalidArgument
 from gompute.handles.packing import FORMAT
 from gompute.lang import abi, numeric
-from gompute.lang.params import leaves, params_type
-from gompute.lang.types import SCALARS, ParamsType
+from gompute.lang.params import crossing_type, custom_boundary, leaves
+from gompute.lang.types import SCALARS, ParamsField, ParamsType
 
 __all__ = ["ParamsReader", "scalar_reader"]
 
@@ -49,9 +49,9 @@ class ParamsReader:
         self._name = name
         self._layout = layout
         self._fields = tuple((field.path, field.dtype, field.offset, field.count) for field in layout.fields)
-        self._no_arrays = all(field.count is None for field in layout.fields)
         #: How instances of each class that has this layout are packed.
         self._packers: dict[type, Callable[[Any], bytes]] = {}
+        self._frozen: set[type] = set()
 
     def __call__(self, value: Any) -> bytes:
         """The bytes of `value`.
@@ -67,8 +67,9 @@ class ParamsReader:
         return packer(value)
 
     def lasting(self, value: Any) -> bool:
-        """Whether `value` has the same bytes for ever: instances are frozen, but a fixed array's value may be a list."""
-        return self._no_arrays and type(value) in self._packers
+        """Whether `value` has the same bytes for ever, its class being known: instances of params classes are frozen, but the value of a
+        fixed array may be a list, and a class with its own boundary anything."""
+        return type(value) in self._frozen
 
     def _raw(self, data: bytes) -> bytes:
         if len(data) != self._layout.size:
@@ -77,15 +78,26 @@ class ParamsReader:
 
     def _packer(self, kind: type) -> Callable[[Any], bytes]:
         expected = f"{self._name}: expected an instance of {self._layout.name} or {self._layout.size} bytes from g.abi.pack"
-        layout = params_type(kind)
+        layout = crossing_type(kind)
         if layout is None:
             raise InvalidArgument(f"{expected}, got {kind.__name__}")
         given = tuple((path, element.name, offset, count) for path, element, offset, count in leaves(layout))
         if given != self._fields or layout.size != self._layout.size:
             raise InvalidArgument(f"{expected}, got {kind.__name__} with the fields {_listed(given)}; wanted are {_listed(self._fields)}")
-        if any(isinstance(field.type, ParamsType) or field.count is not None for field in layout.fields):
-            return lambda value: abi.pack(value, layout)
+        if custom_boundary(kind) is None and _is_frozen(layout):
+            self._frozen.add(kind)
+        if custom_boundary(kind) is not None or any(isinstance(f.type, ParamsType) or not _is_plain(f) for f in layout.fields):
+            return abi.pack
         return _flat_packer(layout, self._fields)
+
+
+def _is_plain(field: ParamsField) -> bool:
+    """Whether a field holds one value by its own boundary."""
+    return field.count is None and custom_boundary(field.python_type) is None
+
+
+def _is_frozen(layout: ParamsType) -> bool:
+    return all(_is_plain(field) and (not isinstance(field.type, ParamsType) or _is_frozen(field.type)) for field in layout.fields)
 
 
 def _flat_packer(layout: ParamsType, fields: tuple[tuple[str, str, int, int | None], ...]) -> Callable[[Any], bytes]:

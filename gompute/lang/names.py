@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-__all__ = ["bf16", "f16", "f32", "f64", "fixed", "i8", "i16", "i32", "i64", "ptr", "u8", "u16", "u32", "u64"]
+__all__ = ["bf16", "f16", "f32", "f64", "fixed", "i8", "i16", "i32", "i64", "ptr", "u8", "u16", "u32", "u64", "vec"]
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         def __len__(self) -> int: ...
 
     fixed: TypeAlias = Sequence[T] | _Length[N]
+    vec: TypeAlias = Sequence[T] | _Length[N]
 
     class ptr(Generic[T]):
         """A pointer to contiguous elements in global memory: ``data[i]`` reads, ``data[i] = x`` writes."""
@@ -49,7 +50,25 @@ else:
 
     from gompute.errors import CompileError
     from gompute.lang.generic import Pattern
-    from gompute.lang.types import BF16, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64, FixedArray, PointerType, ScalarType
+    from gompute.lang.types import (
+        BF16,
+        BOOL,
+        F16,
+        F32,
+        F64,
+        I8,
+        I16,
+        I32,
+        I64,
+        U8,
+        U16,
+        U32,
+        U64,
+        FixedArray,
+        PointerType,
+        ScalarType,
+        Vector,
+    )
 
     i8, i16, i32, i64 = I8, I16, I32, I64
     u8, u16, u32, u64 = U8, U16, U32, U64
@@ -70,13 +89,29 @@ else:
         takes no plain number there."""
 
         def __class_getitem__(cls, item):
-            if not (isinstance(item, tuple) and len(item) == 2):
-                raise CompileError("a fixed array needs an element type and a length; write fixed[f32, 4]")
-            element, length = item
-            if get_origin(length) is Literal:
-                (length,) = get_args(length)
-            if not isinstance(element, ScalarType) or not isinstance(length, int) or isinstance(length, bool) or length < 1:
-                raise CompileError(
-                    f"fixed[{element!r}, {length!r}] is no array type; write fixed[f32, 4]: a scalar type and a length from 1"
-                )
+            element, length = _element_and_length(item, "fixed")
+            if length < 1:
+                raise CompileError(f"fixed[{element}, {length}] is no array type; write fixed[f32, 4]: a scalar type and a length from 1")
             return FixedArray(element, length)
+
+    class vec:
+        """A short vector as a params field: ``at: vec[f32, 3]`` (for a type checker ``vec[f32, Literal[3]]``), with 2, 3, 4, 8 or 16
+        elements, laid out as LLVM's and OpenCL's vectors: three elements take the room of four."""
+
+        def __class_getitem__(cls, item):
+            element, length = _element_and_length(item, "vec")
+            if length not in (2, 3, 4, 8, 16):
+                raise CompileError(f"vec[{element}, {length}] is no vector type; write vec[f32, 4]: it has 2, 3, 4, 8 or 16 elements")
+            return Vector(element, length)
+
+    def _element_and_length(item, name):
+        if not (isinstance(item, tuple) and len(item) == 2):
+            raise CompileError(f"{name} needs an element type and a length; write {name}[f32, 4]")
+        element, length = item
+        if get_origin(length) is Literal:
+            (length,) = get_args(length)
+        if element is bool:
+            element = BOOL
+        if not isinstance(element, ScalarType) or not isinstance(length, int) or isinstance(length, bool):
+            raise CompileError(f"{name}[{element!r}, {length!r}] is no type; write {name}[f32, 4]: a scalar type and a length")
+        return element, length

@@ -235,6 +235,10 @@ class Raw:
             return "a raw kernel returns nothing", "write results to a ptr argument, and remove the result type"
         if not function.arguments:
             return "a raw kernel without arguments has no effect", "give it a ptr argument to write to"
+        params = [argument for argument in function.arguments if isinstance(argument.type, ParamsType)]
+        if len(params) > 1:
+            what = f"a raw kernel takes one params struct, and '{params[0].name}' and '{params[1].name}' are two"
+            return what, "make them fields of one @g.params class"
         return None
 
     def interface(self, functions: Sequence[Signature], types: Sequence[ScalarType]) -> KernelInterface:

@@ -15,9 +15,9 @@ from types import FrameType
 from typing import Any, TypeVar, dataclass_transform
 
 from gompute.errors import CompileError
-from gompute.lang.types import BOOL, I32, I64, U64, FixedArray, ParamsField, ParamsType, PointerType, ScalarType
+from gompute.lang.types import BOOL, I32, I64, U64, FixedArray, ParamsField, ParamsType, PointerType, ScalarType, Vector
 
-__all__ = ["FieldFault", "ParamsRejected", "leaves", "params", "params_type"]
+__all__ = ["FieldFault", "ParamsRejected", "crossing_type", "custom_boundary", "enum_type", "field_of", "leaves", "params", "params_type"]
 
 C = TypeVar("C", bound=type)
 
@@ -79,8 +79,9 @@ class _Layout:
 def params(cls: C) -> C:
     """Make a class of annotated fields a params struct.
 
-    Fields: any scalar type, ``bool`` (stored in a byte), an `enum.IntEnum`, ``fixed[f32, 4]`` and other params classes. Instances are
-    immutable and take their values by position or keyword; defaults work as in a dataclass.
+    Fields: any scalar type, ``bool`` (stored in a byte), an `enum.IntEnum`, ``fixed[f32, 4]``, ``vec[f32, 4]``, other params classes, and
+    classes with a boundary of their own (see `gompute.lang.abi`). Instances are immutable and take their values by position or keyword;
+    defaults work as in a dataclass.
     """
     if not isinstance(cls, type):
         raise CompileError(f"@params decorates a class, not {cls!r}; write @params above 'class Params:'")
@@ -113,19 +114,17 @@ def _layout(cls: type, annotations: dict[str, Any]) -> ParamsType:
     for name, annotation in annotations.items():
         path = f"{cls.__name__}.{name}"
         try:
-            found = _field(annotation)
+            found = field_of(name, annotation)
         except ParamsRejected as inner:
             faults.extend(inner.within(path, cls.__name__).faults)
             continue
         if found is None:
             faults.append(FieldFault(path, *_refusal(annotation)))
             continue
-        kind, count, python_type = found
-        field_align = kind.align if isinstance(kind, ParamsType) else kind.size
-        offset = -(-offset // field_align) * field_align
-        fields.append(ParamsField(name, kind, offset, count, python_type))
-        offset += kind.size * (1 if count is None else count)
-        align = max(align, field_align)
+        offset = -(-offset // found.align) * found.align
+        fields.append(dataclasses.replace(found, offset=offset))
+        offset += found.size
+        align = max(align, found.align)
     if not annotations:
         faults.append(FieldFault(cls.__name__, "a params struct needs a field", "write a line like 'scale: f32'"))
     if faults:
@@ -133,18 +132,55 @@ def _layout(cls: type, annotations: dict[str, Any]) -> ParamsType:
     return ParamsType(cls.__name__, tuple(fields), -(-offset // align) * align, align)
 
 
-def _field(annotation: object) -> tuple[ScalarType | ParamsType, int | None, type | None] | None:
+def field_of(name: str, annotation: object) -> ParamsField | None:
+    """What an annotation makes of a field, at offset 0; None where it cannot cross. Raises ParamsRejected for a faulty class."""
     if isinstance(annotation, ScalarType):
-        return annotation, None, None
+        return ParamsField(name, annotation, 0)
     if annotation is bool:
-        return BOOL, None, None
+        return ParamsField(name, BOOL, 0)
     if isinstance(annotation, FixedArray):
-        return annotation.element, annotation.length, None
+        return ParamsField(name, annotation.element, 0, annotation.length)
+    if isinstance(annotation, Vector):
+        return ParamsField(name, annotation.element, 0, annotation.length, vector=True)
     if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
         storage = enum_type(annotation)
-        return None if storage is None else (storage, None, annotation)
+        return None if storage is None else ParamsField(name, storage, 0, python_type=annotation)
+    boundary = custom_boundary(annotation)
+    found = field_of(name, boundary) if boundary is not None else None
+    if found is not None and isinstance(annotation, type):
+        return dataclasses.replace(found, python_type=annotation)
     nested = params_type(annotation)
-    return None if nested is None or not isinstance(annotation, type) else (nested, None, annotation)
+    return None if nested is None or not isinstance(annotation, type) else ParamsField(name, nested, 0, python_type=annotation)
+
+
+_BOUNDARY = ("gpu_layout", "to_gpu", "from_gpu")
+
+
+def custom_boundary(annotation: object) -> Any:
+    """What a class that declares its own boundary crosses as, its `gpu_layout`; None for a class that declares none.
+
+    Raises ParamsRejected where it declares a part of one, or a layout that is no type with a layout.
+    """
+    if not isinstance(annotation, type) or not any(hasattr(annotation, part) for part in _BOUNDARY):
+        return None
+    name = annotation.__name__
+    missing = [part for part in _BOUNDARY if not hasattr(annotation, part)]
+    if missing:
+        declared = " and ".join(part for part in _BOUNDARY if part not in missing)
+        reason = f"{name} declares {declared} and lacks {' and '.join(missing)}"
+        raise ParamsRejected(name, (FieldFault(name, reason, "a custom boundary is gpu_layout, to_gpu and from_gpu"),))
+    layout = annotation.gpu_layout  # type: ignore[attr-defined]
+    if isinstance(layout, ScalarType | FixedArray | Vector) or params_type(layout) is not None:
+        return layout
+    reason = f"the gpu_layout of {name} is {getattr(layout, '__name__', repr(layout))}, which has no layout"
+    raise ParamsRejected(name, (FieldFault(name, reason, "write a scalar type, fixed[f32, N], vec[f32, N] or a @g.params class"),))
+
+
+def crossing_type(annotation: object) -> ParamsType | None:
+    """The layout that an instance of a class crosses as: a params class's own, or that of its custom boundary. None for other classes, and
+    for a boundary that is no struct. Raises ParamsRejected."""
+    boundary = custom_boundary(annotation)
+    return params_type(annotation if boundary is None else boundary)
 
 
 def enum_type(enumeration: type[enum.Enum]) -> ScalarType | None:

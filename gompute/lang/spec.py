@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 from gompute.errors import CompileError
 from gompute.lang.generic import Bindings, bind, choices, combinations, no_types, parameters_of, suffix_of
 from gompute.lang.operation import OPERATIONS, Argument, Fault, Fused, Indirect, KernelInterface, Operation, Signature
-from gompute.lang.params import params_type
+from gompute.lang.params import crossing_type
 from gompute.lang.types import BOOL, ParamsType, PointerType, ScalarType
 
 __all__ = ["MAX_BLOCK", "REGISTRY", "KernelSpec", "Place", "argument_type", "specs_of"]
@@ -53,7 +53,7 @@ def argument_type(annotation: object) -> PointerType | ScalarType | ParamsType |
         return annotation
     if annotation is bool:
         return BOOL
-    return params_type(annotation)
+    return crossing_type(annotation)
 
 
 class KernelSpec:

@@ -115,13 +115,36 @@ class FixedArray:
 
 
 @dataclass(frozen=True, slots=True)
+class Vector:
+    """The annotation of a params field that holds a short vector: `length` elements that lie as LLVM's vectors do, at a multiple of their
+    size rounded up to a power of two, but of 16 bytes at most."""
+
+    element: ScalarType
+    length: int
+
+    @property
+    def size(self) -> int:
+        """Bytes with the padding behind the last element."""
+        return self.element.size << (self.length - 1).bit_length()
+
+    @property
+    def align(self) -> int:
+        return min(self.size, 16)
+
+    def __repr__(self) -> str:
+        return f"vec[{self.element}, {self.length}]"
+
+
+@dataclass(frozen=True, slots=True)
 class ParamsField:
     """One field of a params type.
 
     Attributes:
         offset: bytes from the start of the struct.
-        count: None for one value, else the length of a fixed array.
-        python_type: what the host holds in the field where that is no plain number: the enumeration or the nested params class.
+        count: None for one value, else the length of a fixed array or vector.
+        python_type: what the host holds in the field where that is no plain number: the enumeration, the nested params class or the class
+            with a custom boundary.
+        vector: its elements lie as those of a `Vector`.
     """
 
     name: str
@@ -129,6 +152,23 @@ class ParamsField:
     offset: int
     count: int | None = None
     python_type: builtins.type | None = field(default=None, compare=False)
+    vector: bool = False
+
+    @property
+    def size(self) -> int:
+        """Bytes, with the padding of a vector."""
+        return self._vector.size if self.vector else self.type.size * (1 if self.count is None else self.count)
+
+    @property
+    def align(self) -> int:
+        if self.vector:
+            return self._vector.align
+        return self.type.align if isinstance(self.type, ParamsType) else self.type.size
+
+    @property
+    def _vector(self) -> Vector:
+        assert isinstance(self.type, ScalarType) and self.count is not None, "a vector has elements"
+        return Vector(self.type, self.count)
 
 
 @dataclass(frozen=True, slots=True)

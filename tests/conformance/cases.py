@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from tests.conformance.loading import root
+from tests.conformance.philox import bits as philox_bits
+from tests.conformance.philox import bits64 as philox_bits64
 
 Arrays = dict[str, np.ndarray]
 
@@ -256,6 +258,21 @@ def _half_of_int(x: np.ndarray) -> np.ndarray:
     return x.astype(np.longdouble).astype(np.float16)
 
 
+def _random() -> list[Case]:
+    n, seed = 200, 0x0123456789ABCDEF
+    bits = np.array([[philox_bits(seed, i, draw) for draw in range(6)] for i in range(n)], np.uint32)
+    pairs = np.array([philox_bits64(seed, i << 30, 1 << 40) for i in range(n)], np.uint64)
+    doubles = np.array([(philox_bits64(seed, i, 0) >> 11) * 2.0**-53 for i in range(n)])
+    outs = [np.zeros(n * 6, np.uint32), np.zeros(n, np.uint64), np.zeros(n)]
+    x = np.linspace(-1, 1, 300, dtype=np.float32)
+    uniform = np.array([(philox_bits(seed, i, 2**34 + 7) >> 8) * 2.0**-24 for i in range(300)], np.float32)
+    p = root().Draw(seed, 2**34 + 7, (0.25, 0.5, 3.0))
+    return [
+        Case("random_numbers", (*outs, n, seed), {0: bits.ravel(), 1: pairs, 2: doubles}, (2, 1, 1), (100, 1, 1)),
+        in_place("noise", x, x * np.float32(3) + uniform - np.float32(0.25), p),
+    ]
+
+
 def _generics() -> list[Case]:
     rng = np.random.default_rng(5)
     made: list[Case] = []
@@ -279,6 +296,6 @@ def _generics() -> list[Case]:
 
 
 def cases() -> list[Case]:
-    makers: list[Callable[[], list[Case]]] = [_generics, _maps, _operations, _statements, _meaning]
+    makers: list[Callable[[], list[Case]]] = [_generics, _random, _maps, _operations, _statements, _meaning]
     with np.errstate(all="ignore"):  # infinities and NaN are among the inputs on purpose
         return [case for maker in makers for case in maker()]

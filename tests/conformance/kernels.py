@@ -12,7 +12,7 @@ from typing import TypeVar
 import conformance_shared as shared
 
 import gompute as g
-from gompute import bf16, f16, f32, f64, fixed, i8, i16, i32, i64, ptr, u8, u16, u32, u64
+from gompute import bf16, f16, f32, f64, fixed, i8, i16, i32, i64, ptr, u8, u16, u32, u64, vec
 
 THREE = 3
 HALF = f32(0.5)
@@ -70,6 +70,31 @@ def accumulate(a: F, x: ptr[F], y: ptr[F], counts: ptr[T], n: u64):
 @g.map
 def by_instances(x: f32) -> f32:
     return double_plus[f32](x) + double_plus(x) + f32(double_plus(u64(7)))
+
+
+# ---- random numbers and vectors ----
+
+
+@g.params
+class Draw:
+    seed: u64
+    draw: u64
+    by: vec[f32, 3]
+
+
+@g.map_indexed
+def noise(x: f32, i: u64, p: Draw) -> f32:
+    return x * p.by[2] + g.random.uniform_f32(p.seed, i, p.draw) - p.by[0]
+
+
+@g.kernel
+def random_numbers(bits: ptr[u32], pairs: ptr[u64], doubles: ptr[f64], n: u64, seed: u64):
+    i = g.global_id(0)
+    if i < n:
+        for draw in range(u64(6)):
+            bits[i * 6 + draw] = g.random.bits(seed, i, draw)
+        pairs[i] = g.random.bits64(seed, i << 30, u64(1) << 40)
+        doubles[i] = g.random.uniform_f64(seed, i)
 
 
 # ---- maps ----

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import enum
+import struct
 from typing import Any, Optional
 
 import pytest
@@ -200,3 +201,57 @@ class Ahead:
 @g.params
 class Later:
     b: g.f64
+
+
+def test_vectors_lie_as_llvms_do() -> None:
+    @g.params
+    class Vectors:
+        first: g.u8
+        pair: g.vec[g.f32, 2]  # type: ignore[type-arg]
+        triple: g.vec[g.f32, 3]  # type: ignore[type-arg]
+        eight: g.vec[g.f64, 8]  # type: ignore[type-arg]
+        last: g.vec[bool, 4]  # type: ignore[type-arg]
+
+    layout = params_type(Vectors)
+    assert layout is not None
+    assert [(path, offset, count) for path, _, offset, count in leaves(layout)] == [
+        ("first", 0, None),
+        ("pair", 8, 2),
+        ("triple", 16, 3),
+        ("eight", 32, 8),
+        ("last", 96, 4),
+    ]
+    assert (layout.size, layout.align) == (112, 16)
+    value = Vectors(1, (1, 2), (3, 4, 5), range(8), (True, False, True, True))
+    data = g.abi.pack(value)
+    assert struct.unpack_from("<B7x2f3f4x8d4?12x", data) == (1, 1, 2, 3, 4, 5, *range(8), True, False, True, True)
+    assert g.abi.unpack(data, Vectors).triple == (3.0, 4.0, 5.0)
+
+
+@given(st.sampled_from(sorted(CTYPES)), st.sampled_from([2, 3, 4, 8, 16]), st.integers(1, 9))
+def test_any_vector_is_where_its_padded_size_says(kind: str, length: int, before: int) -> None:
+    scalar = SCALARS[kind]
+    made = g.params(type("Made", (), {"__annotations__": {"a": g.fixed[g.u8, before], "v": g.vec[scalar, length]}}))  # type: ignore[type-arg]
+    room = scalar.size * 2 ** (length - 1).bit_length()
+    align = min(room, 16)
+    layout = params_type(made)
+    assert layout is not None
+    assert (layout.fields[1].offset, layout.align) == (-(-before // align) * align, align)
+    assert layout.size == layout.fields[1].offset + room
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (lambda: g.vec[g.f32, 5], "vec[f32, 5] is no vector type; write vec[f32, 4]: it has 2, 3, 4, 8 or 16 elements"),
+        (lambda: g.vec[g.f32], "vec needs an element type and a length; write vec[f32, 4]"),
+        (lambda: g.vec[float, 4], "vec[<class 'float'>, 4] is no type; write vec[f32, 4]: a scalar type and a length"),
+        (lambda: g.fixed[g.f32, 0], "fixed[f32, 0] is no array type; write fixed[f32, 4]: a scalar type and a length from 1"),
+        (lambda: g.fixed[g.f32, True], "fixed[f32, True] is no type; write fixed[f32, 4]: a scalar type and a length"),
+        (lambda: g.fixed[g.f32], "fixed needs an element type and a length; write fixed[f32, 4]"),
+    ],
+)
+def test_a_wrong_array_type_says_what_to_write(wrong: Any, words: str) -> None:
+    with pytest.raises(g.CompileError) as caught:
+        wrong()
+    assert str(caught.value) == words

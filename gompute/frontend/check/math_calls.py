@@ -49,6 +49,6 @@ def _computed(context: Context, node: ast.Call, function: MathFunction, kind: Sc
         body = function.body(kind)
     except CompileError as error:
         raise KernelFault(node, str(error), "compute it in another type") from None
-    instance = context.instance(body, node)
+    instance = context.instance(body, {}, node)
     called = typed.Call(F64, instance, tuple(cast(value, F64).node for value in values))
     return called if kind == F64 else typed.Cast(kind, called)
