@@ -47,6 +47,14 @@ def _nothing_left_at_work() -> Iterator[None]:
             process.kill()
 
 
+@pytest.fixture(autouse=True)
+def _interruptible() -> Iterator[None]:
+    """A shell starts what runs in its background with SIGINT ignored, and the processes of these tests would inherit that."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def _environment(**more: str) -> dict[str, str]:
     packages = os.pathsep.join(str(Path(entry)) for entry in sys.path if entry)
     return {"PYTHONPATH": os.pathsep.join((str(REPOSITORY), packages)), "PATH": os.defpath} | more
