@@ -45,6 +45,6 @@ pkgs.runCommand "kernels-${root.name}-${target.safe_name}"
   export PYTHONPATH=${compilerSource} PYTHONDONTWRITEBYTECODE=1
   # A builder's output is a terminal; through a pipe the progress comes as plain lines.
   set -o pipefail
-  python3 -m gompute build --target ${quote target.name} --emit ptx${if cubin then ",cubin" else ""} -j 1 -o ../set 2>&1 | cat
+  python3 -m gompute build --target ${quote target.name} --emit ptx${if cubin then ",cubin" else ""} -j 1 --no-cache -o ../set 2>&1 | cat
   cp -r ../set $out
 ''

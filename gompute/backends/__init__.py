@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from gompute.backends.blob import Blob, Generated, Listing
-from gompute.backends.pipeline import generate, prepare, toolchain
+from gompute.backends.blob import Blob, Generated, Listing, Piece
+from gompute.backends.pipeline import compile_piece, generate, join_pieces, prepare, toolchain
 
-__all__ = ["Blob", "Generated", "Listing", "generate", "prepare", "toolchain"]
+__all__ = ["Blob", "Generated", "Listing", "Piece", "compile_piece", "generate", "join_pieces", "prepare", "toolchain"]

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from gompute.artifacts.entry import KernelEntry
 from gompute.targets import BlobKind
 
-__all__ = ["Blob", "Generated", "Listing"]
+__all__ = ["Blob", "Generated", "Listing", "Piece"]
 
 Listing = Literal["ir", "asm"]
 
@@ -24,6 +24,22 @@ class Blob(NamedTuple):
     kind: BlobKind
     data: bytes
     version: str | None = None
+
+
+class Piece(NamedTuple):
+    """The code of some kernels of a root for one target, before it is joined with that of the others.
+
+    Attributes:
+        kernels: their entries in the name table, resources not filled in.
+        code: a PTX text, or an object file.
+        shared: bytes of static shared memory by kernel symbol.
+        listings: text by `ir` (the optimised module) and `asm`, as far as asked for.
+    """
+
+    kernels: tuple[KernelEntry, ...]
+    code: bytes
+    shared: Mapping[str, int]
+    listings: Mapping[Listing, str]
 
 
 class Generated(NamedTuple):

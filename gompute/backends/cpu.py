@@ -10,13 +10,13 @@ from gompute.artifacts.entry import Resources
 from gompute.backends import lld
 from gompute.backends.blob import Blob
 from gompute.backends.elf import ElfFile
-from gompute.backends.work import Output, Unit
+from gompute.backends.work import Output, Unit, Whole
 from gompute.errors import InternalError
 
 if TYPE_CHECKING:
     from gompute.targets import Target
 
-__all__ = ["VECTORISE", "machine", "produce"]
+__all__ = ["VECTORISE", "code", "join", "machine"]
 
 VECTORISE = True
 
@@ -34,21 +34,27 @@ def machine(target: Target) -> llvm.TargetMachine:
     )
 
 
-def produce(unit: Unit) -> Output:
-    """Generate a shared object.
+def code(unit: Unit) -> bytes:
+    """Generate an object file. Raises CompileError where it needs a function of the C library."""
+    made = unit.object_code()
+    lld.refuse_calls(made, unit.name)
+    return made
+
+
+def join(whole: Whole) -> Output:
+    """Link the objects into a shared object.
 
     Raises:
-        CompileError: a kernel came out needing a function of the C library, or the linker failed.
+        CompileError: the linker is not installed or was killed.
         InternalError: the shared object exports something other than the kernels.
     """
-    assembly = unit.listing()
-    number, emulation = _MACHINES[unit.target.triple.partition("-")[0]]
-    data = lld.link(unit.object_code(), ("-m", emulation, *_NO_HOOKS), unit.name)
+    number, emulation = _MACHINES[whole.target.triple.partition("-")[0]]
+    data = lld.link([piece.code for piece in whole.pieces], ("-m", emulation, *_NO_HOOKS), whole.name)
     linked = ElfFile.parse(data)
     exported = sorted(symbol.name for symbol in linked.symbols(dynamic=True) if symbol.name)
-    if linked.machine != number or exported != sorted(kernel.symbol for kernel in unit.kernels):
+    if linked.machine != number or exported != sorted(kernel.symbol for kernel in whole.kernels):
         raise InternalError(
-            f"{unit.name}: the shared object is for machine {linked.machine} and exports {', '.join(exported) or 'nothing'}"
+            f"{whole.name}: the shared object is for machine {linked.machine} and exports {', '.join(exported) or 'nothing'}"
         )
-    resources = {kernel.symbol: Resources() for kernel in unit.kernels}
-    return Output((Blob("so", data),), resources, assembly, {"lld": lld.version_of(data)})
+    resources = {kernel.symbol: Resources() for kernel in whole.kernels}
+    return Output((Blob("so", data),), resources, {"lld": lld.version_of(data)})

@@ -1,4 +1,4 @@
-"""A reader for 64-bit little-endian ELF files: what the backends ask of objects and code objects, and no more.
+"""A reader for 64-bit little-endian ELF files: what the backends ask of objects and code objects, and little more.
 
 Every offset and length is checked against the file, since a file may come from anywhere.
 """
@@ -9,7 +9,7 @@ import struct
 from collections.abc import Iterator
 from typing import NamedTuple
 
-__all__ = ["ElfFile", "MalformedElf", "Note", "Section", "Symbol"]
+__all__ = ["ElfFile", "MalformedElf", "Note", "Section", "Symbol", "without"]
 
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
@@ -19,6 +19,7 @@ _NOTE = struct.Struct("<III")
 
 _SYMTAB, _RELA, _NOBITS, _DYNSYM, _NOTES = 2, 4, 8, 11, 7
 _FUNCTION = 2
+_EXCLUDE = 0x80000000  # SHF_EXCLUDE: the linker leaves the section out
 _LOCAL_BINDING = 0
 
 
@@ -165,6 +166,23 @@ class ElfFile(NamedTuple):
             Symbol(_string(strings, name), value, size, index, info & 15 == _FUNCTION, info >> 4 == _LOCAL_BINDING)
             for name, info, _, index, value, size in _SYMBOL.iter_unpack(contents)
         ]
+
+
+def without(data: bytes, name: str) -> bytes:
+    """The object file with its sections of that name marked for the linker to leave out.
+
+    Raises:
+        MalformedElf: it is no ELF file.
+    """
+    made = bytearray(data)
+    table: int = _HEADER.unpack_from(data)[6]
+    for section in ElfFile.parse(data).sections:
+        if section.name == name:
+            place = table + section.number * _SECTION.size
+            header = list(_SECTION.unpack_from(data, place))
+            header[2] |= _EXCLUDE
+            _SECTION.pack_into(made, place, *header)
+    return bytes(made)
 
 
 def _slice(data: bytes, offset: int, size: int, what: str) -> bytes:

@@ -1,4 +1,4 @@
-"""LLVM's linker, as the ziglang package ships it: one object in, one shared object out, nothing on disk."""
+"""LLVM's linker, as the ziglang package ships it: objects in, one shared object out, nothing on disk."""
 
 from __future__ import annotations
 
@@ -13,10 +13,8 @@ from pathlib import Path
 from gompute.backends.elf import ElfFile, MalformedElf
 from gompute.errors import CompileError, InternalError
 
-__all__ = ["installed", "link", "version", "version_of"]
+__all__ = ["installed", "link", "refuse_calls", "version", "version_of"]
 
-# The object is the linker's standard input, so that its name, which could reach the output or a message, is the same in every build.
-_INPUT = "/dev/stdin"
 _COMMON = ("-shared", "--no-undefined", "--build-id=none", "--hash-style=gnu", "--strip-all")
 
 # Made by the linker itself.
@@ -25,37 +23,45 @@ _PROVIDED = frozenset({"_GLOBAL_OFFSET_TABLE_"})
 _SIGNATURE = re.compile(r"LLD (\d+(?:\.\d+)*)")
 
 
-def link(item: bytes, options: Sequence[str], unit: str) -> bytes:
-    """Link one relocatable object into a shared object.
+def link(objects: Sequence[bytes], options: Sequence[str], unit: str) -> bytes:
+    """Link relocatable objects into a shared object.
 
     Args:
-        item: the object file.
+        objects: the object files, in the order in which their code is to lie.
         options: on top of those that every shared object here is linked with.
         unit: what is compiled, for messages.
 
     Raises:
-        CompileError: the object needs a function of a library, or the linker is not installed or was killed.
-        InternalError: the linker refused the object.
+        CompileError: the linker is not installed or was killed.
+        InternalError: the linker refused the objects.
     """
-    _refuse_calls(item, unit)
-    command = [str(_program()), "ld.lld", *_COMMON, *options, "-o", "-", _INPUT]
-    held = os.memfd_create("object")
+    program = str(_program())
+    held: list[int] = []
     try:
-        with open(held, "wb", closefd=False) as file:
-            file.write(item)
-        os.lseek(held, 0, os.SEEK_SET)
-        done = subprocess.run(command, stdin=held, capture_output=True, env={}, check=False)
+        for item in objects:
+            held.append(os.memfd_create("object"))
+            with open(held[-1], "wb", closefd=False) as file:
+                file.write(item)
+        # No name of a file on disk, which could reach the output or a message and would differ from build to build.
+        inputs = [f"/proc/self/fd/{number}" for number in held]
+        command = [program, "ld.lld", *_COMMON, *options, "-o", "-", *inputs]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, env={}, check=False, pass_fds=held)
     finally:
-        os.close(held)
+        for number in held:
+            os.close(number)
     said = done.stderr.decode("utf-8", "replace").strip()
     if done.returncode < 0:
         raise CompileError(f"{unit}: the linker was killed by signal {-done.returncode}; it said: {said or '(nothing)'}")
     if done.returncode:
-        raise InternalError(f"{unit}: the linker refused the object\n  {said}")
+        raise InternalError(f"{unit}: the linker refused the objects\n  {said}")
     return done.stdout
 
 
-def _refuse_calls(item: bytes, unit: str) -> None:
+def refuse_calls(item: bytes, unit: str) -> None:
+    """Raises:
+    CompileError: the object file `item` needs a function of a library.
+    InternalError: it cannot be read.
+    """
     try:
         missing = {name: users for name, users in ElfFile.parse(item).undefined().items() if name not in _PROVIDED}
     except MalformedElf as error:

@@ -1,6 +1,6 @@
-"""A MessagePack decoder, for the metadata of AMD code objects.
+"""MessagePack, for the metadata of AMD code objects.
 
-Safe on any bytes: every length is checked against what is left before anything is made of it, and nesting is bounded.
+The decoder is safe on any bytes: every length is checked against what is left before anything is made of it, and nesting is bounded.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 from typing import TypeAlias
 
-__all__ = ["MalformedMessage", "Value", "decode"]
+__all__ = ["MalformedMessage", "Value", "decode", "encode"]
 
 Value: TypeAlias = "bool | int | float | str | bytes | list[Value] | dict[str, Value] | None"
 
@@ -41,6 +41,47 @@ def decode(data: bytes) -> Value:
     if reader.place != len(data):
         raise MalformedMessage(f"{len(data) - reader.place} bytes follow the value")
     return value
+
+
+def encode(value: Value) -> bytes:
+    """The bytes of a value in their shortest form, keys in the order of each map.
+
+    Raises:
+        ValueError: a part of it is of a kind that metadata has no use for (a float, bytes), or beyond what the form can hold.
+    """
+    if isinstance(value, dict):
+        items = b"".join(encode(part) for pair in value.items() for part in pair)
+        return _head(len(value), (0x80, 15), ((2, 0xDE), (4, 0xDF))) + items
+    if isinstance(value, list):
+        return _head(len(value), (0x90, 15), ((2, 0xDC), (4, 0xDD))) + b"".join(map(encode, value))
+    if isinstance(value, str):
+        text = value.encode()
+        return _head(len(text), (0xA0, 31), ((1, 0xD9), (2, 0xDA), (4, 0xDB))) + text
+    for code, constant in _CONSTANTS.items():
+        if value is constant:
+            return bytes([code])
+    if not isinstance(value, int):
+        raise ValueError(f"no form for {type(value).__name__}")
+    if value >= 0:
+        return _head(value, (0, 127), ((1, 0xCC), (2, 0xCD), (4, 0xCE), (8, 0xCF)))
+    if value >= -32:
+        return bytes([value + 256])
+    size = next((size for size in (1, 2, 4, 8) if value >= -(1 << (8 * size - 1))), None)
+    if size is None:
+        raise ValueError(f"no form for {value}")
+    return bytes([{1: 0xD0, 2: 0xD1, 4: 0xD2, 8: 0xD3}[size]]) + value.to_bytes(size, "big", signed=True)
+
+
+def _head(number: int, short: tuple[int, int], longer: tuple[tuple[int, int], ...]) -> bytes:
+    """The type byte that holds a small number itself (`short`: its base, the largest number), or one of those that a number follows
+    (`longer`: the number's bytes, the type byte)."""
+    base, largest = short
+    if number <= largest:
+        return bytes([base + number])
+    for size, code in longer:
+        if number < 1 << (8 * size):
+            return bytes([code]) + number.to_bytes(size, "big")
+    raise ValueError(f"no form for {number}")
 
 
 class _Reader:

@@ -9,13 +9,13 @@ from llvmlite import binding as llvm
 from gompute.artifacts.entry import KernelEntry, Resources
 from gompute.backends import ptx
 from gompute.backends.blob import Blob
-from gompute.backends.work import Output, Unit
+from gompute.backends.work import Output, Unit, Whole
 from gompute.errors import CompileError, InternalError
 
 if TYPE_CHECKING:
     from gompute.targets import Target
 
-__all__ = ["VECTORISE", "machine", "produce"]
+__all__ = ["VECTORISE", "code", "join", "machine"]
 
 VECTORISE = False
 
@@ -25,40 +25,48 @@ def machine(target: Target) -> llvm.TargetMachine:
     return llvm.Target.from_triple(target.triple).create_target_machine(cpu=target.cpu, features=target.features, opt=3)
 
 
-def produce(unit: Unit) -> Output:
-    """Generate PTX, and a cubin where `unit.emit` has `cubin`.
+def code(unit: Unit) -> bytes:
+    """Generate PTX. Its symbols must be the unit's own: an assembler knows no local ones. Raises InternalError where it does not say
+    what the name table says."""
+    text = ptx.strip_header(unit.assembly())
+    _check(unit.name, unit.kernels, unit.target, ptx.read(text))
+    return text.encode("ascii")
+
+
+def join(whole: Whole) -> Output:
+    """Put the texts one after the other under one header, and make a cubin where `whole.emit` has `cubin`.
 
     Raises:
         CompileError: there can be no cubin, or ptxas refused the PTX.
         InternalError: the PTX does not say what the name table says.
     """
-    target = unit.target
-    text = ptx.strip_header(unit.assembly())
-    _check(unit, ptx.read(text))
+    target = whole.target
+    text = ptx.join([piece.code.decode("ascii") for piece in whole.pieces])
+    if len(whole.pieces) > 1:
+        _check(whole.name, whole.kernels, target, ptx.read(text))
     assert target.ptx_version is not None
     blobs = [Blob("ptx", text.encode("ascii"), f"{target.ptx_version[0]}.{target.ptx_version[1]}")]
-    resources = {kernel.symbol: Resources(shared=unit.shared[kernel.symbol]) for kernel in unit.kernels}
+    resources = {symbol: Resources(shared=size) for symbol, size in whole.shared.items()}
     toolchain: dict[str, str] = {}
-    if "cubin" in unit.emit:
+    if "cubin" in whole.emit:
         from gompute.backends import ptxas  # most builds ship PTX alone
 
         if "cubin" not in target.kinds:
             raise CompileError(
-                f"{unit.name}: ptxas {ptxas.version()} makes no machine code for {target.name}; the oldest it knows is "
+                f"{whole.name}: ptxas {ptxas.version()} makes no machine code for {target.name}; the oldest it knows is "
                 f"{target.ptxas_arch}.\n  Leave out the cubin for {target.name}: drivers compile its PTX."
             )
-        assembled = ptxas.assemble(blobs[0].data, target.ptxas_arch, unit.name)
+        assembled = ptxas.assemble(blobs[0].data, target.ptxas_arch, whole.name)
         missing = resources.keys() - assembled.resources.keys()
         if missing:
-            raise InternalError(f"{unit.name}: ptxas reports no resources of {', '.join(sorted(missing))}")
+            raise InternalError(f"{whole.name}: ptxas reports no resources of {', '.join(sorted(missing))}")
         resources = {symbol: assembled.resources[symbol] for symbol in resources}
         toolchain["ptxas"] = ptxas.version()
         blobs.append(Blob("cubin", assembled.cubin, toolchain["ptxas"]))
-    return Output(tuple(blobs), resources, text if "asm" in unit.emit else None, toolchain)
+    return Output(tuple(blobs), resources, toolchain)
 
 
-def _check(unit: Unit, module: ptx.PtxModule) -> None:
-    target = unit.target
+def _check(unit: str, kernels: tuple[KernelEntry, ...], target: Target, module: ptx.PtxModule) -> None:
     wrong: list[str] = []
     if module.target != target.arch:
         wrong.append(f"it is for {module.target}")
@@ -66,14 +74,14 @@ def _check(unit: Unit, module: ptx.PtxModule) -> None:
         wrong.append(f"its version is {module.version}, and the table of targets says {target.ptx_version}")
     wrong += [f"it declares `{name}` and does not define it" for name in module.externals]
     wrong += [f"it has an integer type that PTX does not know: {line}" for line in module.odd_types]
-    if module.kernels.keys() != {kernel.symbol for kernel in unit.kernels}:
+    if module.kernels.keys() != {kernel.symbol for kernel in kernels}:
         wrong.append(f"its kernels are {', '.join(sorted(module.kernels)) or 'none'}")
-    for kernel in unit.kernels:
+    for kernel in kernels:
         found = module.kernels.get(kernel.symbol)
         if found is not None:
             wrong += _differences(kernel, found)
     if wrong:
-        raise InternalError(f"{unit.name}: the PTX is not what was asked for\n" + "\n".join(f"  {line}" for line in wrong))
+        raise InternalError(f"{unit}: the PTX is not what was asked for\n" + "\n".join(f"  {line}" for line in wrong))
 
 
 def _differences(kernel: KernelEntry, found: ptx.PtxKernel) -> list[str]:

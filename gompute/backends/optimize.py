@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Container
+from functools import lru_cache
 
 from llvmlite import binding as llvm
 
-__all__ = ["internalise", "optimise"]
+__all__ = ["internalise", "name_locals", "optimise", "set_options"]
+
+#: Options of LLVM that hold for the whole process. Float2Int takes time with the square of a function's length, for what straight-line
+#: models have nothing of.
+_OPTIONS = ("-opt-disable=float2int",)
+
+
+@lru_cache(maxsize=1)
+def set_options() -> None:
+    """Set the options that hold for every module."""
+    for option in _OPTIONS:
+        llvm.set_option("gompute", option)
 
 
 def internalise(module: llvm.ModuleRef, keep: Container[str]) -> None:
@@ -19,15 +31,29 @@ def internalise(module: llvm.ModuleRef, keep: Container[str]) -> None:
                 value.linkage = llvm.Linkage.internal
 
 
-def optimise(module: llvm.ModuleRef, machine: llvm.TargetMachine, *, vectorise: bool) -> None:
+def name_locals(module: llvm.ModuleRef, keep: Container[str], suffix: str) -> None:
+    """End the name of every function and variable with a definition, but for those named in `keep`, in `$` and `suffix`.
+
+    Where an assembler has no local names, the names of several modules are told apart by their suffixes: no name in `keep` has a `$`.
+    """
+    number = 0
+    for values in (module.functions, module.global_variables):
+        for value in values:
+            if not value.is_declaration and value.name not in keep and not value.name.startswith("llvm."):
+                number += not value.name
+                value.name = f"{value.name or f'unnamed{number}'}${suffix}"
+
+
+def optimise(module: llvm.ModuleRef, machine: llvm.TargetMachine, *, vectorise: bool, straight_line: bool) -> None:
     """Run LLVM's default pipeline at -O3.
 
     Args:
         vectorise: turn loops and straight-line code into vector operations. For a CPU; on a GPU a kernel's work-items are the vector.
+        straight_line: leave straight-line code as it is: the search for vectors in it takes time with the square of its length.
     """
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization = vectorise
     options.loop_interleaving = vectorise
-    options.slp_vectorization = vectorise
+    options.slp_vectorization = vectorise and not straight_line
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)

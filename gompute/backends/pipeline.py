@@ -1,8 +1,9 @@
-"""From a module's text to blobs: parse, verify, optimise, verify, keep the target's limits, generate."""
+"""From the text of modules to blobs: parse, verify, optimise, verify, keep the target's limits, generate; then join the root's pieces."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
@@ -11,10 +12,11 @@ import llvmlite
 from llvmlite import binding as llvm
 
 from gompute.artifacts.entry import KernelEntry
-from gompute.backends.blob import Generated, Listing
+from gompute.backends import blocks
+from gompute.backends.blob import Generated, Listing, Piece
 from gompute.backends.limits import check_limits, static_shared
-from gompute.backends.optimize import internalise, optimise
-from gompute.backends.work import Output, Unit
+from gompute.backends.optimize import internalise, name_locals, optimise, set_options
+from gompute.backends.work import Output, Unit, Whole
 from gompute.errors import InternalError
 from gompute.ir.parse import parsed
 from gompute.ir.verify import verify
@@ -22,7 +24,10 @@ from gompute.ir.verify import verify
 if TYPE_CHECKING:
     from gompute.targets import Target
 
-__all__ = ["generate", "prepare", "toolchain"]
+__all__ = ["compile_piece", "generate", "join_pieces", "prepare", "toolchain"]
+
+_STRAIGHT_LINE = 4 * blocks.LONGEST
+"""Lines of LLVM IR in a function from which on it is taken for a straight-line model, before optimisation."""
 
 
 class _Backend(Protocol):
@@ -30,7 +35,9 @@ class _Backend(Protocol):
 
     def machine(self, target: Target) -> llvm.TargetMachine: ...
 
-    def produce(self, unit: Unit) -> Output: ...
+    def code(self, unit: Unit) -> bytes: ...
+
+    def join(self, whole: Whole) -> Output: ...
 
 
 def prepare(backends: Iterable[str]) -> None:
@@ -41,7 +48,19 @@ def prepare(backends: Iterable[str]) -> None:
 
 
 def generate(ir: str, kernels: tuple[KernelEntry, ...], target: Target, *, emit: frozenset[str] = frozenset()) -> Generated:
-    """Compile one module for one target.
+    """Compile one module for one target, as a root of its own; see `compile_piece` and `join_pieces`."""
+    return join_pieces([compile_piece(ir, kernels, target, emit=emit)], target, emit=emit)
+
+
+def compile_piece(
+    ir: str,
+    kernels: tuple[KernelEntry, ...],
+    target: Target,
+    *,
+    emit: frozenset[str] = frozenset(),
+    timed: Callable[[str], object] = lambda _: None,
+) -> Piece:
+    """Compile one module for one target, to be joined with the root's others.
 
     The bytes depend on the arguments and the toolchain alone, not on what the process compiled before. LLVM may still end the process
     over IR that its verifier and ours accept, so callers run this in one that can be spared.
@@ -49,7 +68,8 @@ def generate(ir: str, kernels: tuple[KernelEntry, ...], target: Target, *, emit:
     Args:
         ir: LLVM IR text, complete with triple and data layout.
         kernels: the module's name table, resources not filled in.
-        emit: `cubin` adds one to the PTX of an NVIDIA target; `ir` and `asm` ask for listings; `ptx` is implied.
+        emit: `ir` and `asm` ask for listings; the rest is for `join_pieces`.
+        timed: is called with the name of a phase (`read`, `optimise`, `generate`) when it has ended.
 
     Raises:
         CompileError: the module cannot be compiled for the target; the message names kernels and target, and LLVM's words where it spoke.
@@ -60,19 +80,53 @@ def generate(ir: str, kernels: tuple[KernelEntry, ...], target: Target, *, emit:
     machine = backend.machine(target)
     data = machine.target_data
     listings: dict[Listing, str] = {}
-    with parsed(ir, [kernel.name for kernel in kernels], target, str(data)) as module:
-        verify(module, kernels, target, "before optimisation")
-        internalise(module, {kernel.symbol for kernel in kernels})
-        optimise(module, machine, vectorise=backend.VECTORISE)
+    names = [kernel.name for kernel in kernels]
+    symbols = {kernel.symbol for kernel in kernels}
+    with parsed(ir, names, target, str(data)) as module:
+        given = verify(module, kernels, target, "before optimisation")
+        timed("read")
+        internalise(module, symbols)
+        optimise(module, machine, vectorise=backend.VECTORISE, straight_line=given.longest_body > _STRAIGHT_LINE)
         shape = verify(module, kernels, target, "after optimisation")
         shared = static_shared(module, shape, data, kernels)
         check_limits(kernels, shared, target)
+        if target.backend == "cuda":
+            name_locals(module, symbols, kernels[0].symbol if kernels else "")
         if "ir" in emit:
             listings["ir"] = str(module)
-        made = backend.produce(Unit(module, machine, kernels, target, shared, emit))
-    if made.assembly is not None:
-        listings["asm"] = made.assembly
-    filled = tuple(replace(kernel, resources=made.resources[kernel.symbol]) for kernel in kernels)
+        pieces = blocks.cut(str(module)) if shape.longest_body > blocks.LONGEST else None
+        if pieces is not None:
+            blocks.set_options(target.backend)
+        timed("optimise")
+        with nullcontext(module) if pieces is None else parsed(pieces, names, target, str(data)) as last:
+            unit = Unit(last, machine, kernels, target, emit)
+            if (assembly := unit.listing()) is not None:
+                listings["asm"] = assembly
+            code = backend.code(unit)
+        timed("generate")
+    return Piece(kernels, code, shared, listings)
+
+
+def join_pieces(pieces: Sequence[Piece], target: Target, *, emit: frozenset[str] = frozenset()) -> Generated:
+    """Join all pieces of one root for one target; the bytes depend on the pieces and their order alone.
+
+    Args:
+        pieces: in the order of the name table.
+        emit: `cubin` adds one to the PTX of an NVIDIA target; `ir` and `asm` ask for listings; `ptx` is implied.
+
+    Raises:
+        CompileError: the linker or ptxas failed.
+        InternalError: what came out contradicts the name table.
+    """
+    _initialise()
+    whole = Whole(tuple(pieces), target, emit)
+    made = _load(target.backend).join(whole)
+    listings: dict[Listing, str] = {}
+    for kind in ("ir", "asm"):
+        parts = [piece.listings[kind] for piece in pieces if kind in piece.listings]
+        if parts:
+            listings[kind] = "\n".join(parts)
+    filled = tuple(replace(kernel, resources=made.resources[kernel.symbol]) for kernel in whole.kernels)
     return Generated(made.blobs, filled, listings, {**_llvm(), **made.toolchain})
 
 
@@ -113,3 +167,4 @@ def _llvm() -> dict[str, str]:
 def _initialise() -> None:
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
+    set_options()

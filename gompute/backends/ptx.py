@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-__all__ = ["PtxKernel", "PtxModule", "read", "strip_header"]
+__all__ = ["PtxKernel", "PtxModule", "join", "read", "strip_header"]
 
+_HEADER = re.compile(r"\.version [^\n]*\n\.target [^\n]*\n\.address_size 64\n")
 _VERSION = re.compile(r"^\.version (\d+)\.(\d+)$", re.MULTILINE)
 _TARGET = re.compile(r"^\.target (\w+)", re.MULTILINE)
 _ENTRY = re.compile(r"^\.visible \.entry (\S+?)\((?P<parameters>[^()]*)\)(?P<directives>[^{]*)\{", re.MULTILINE)
@@ -48,6 +49,20 @@ class PtxModule(NamedTuple):
 def strip_header(text: str) -> str:
     """The text from its `.version` line on: the comment above it names the generator alone."""
     return text[text.index("\n.version ") + 1 :]
+
+
+def join(texts: Sequence[str]) -> str:
+    """Several texts without comments above them as one, under the header of the first.
+
+    Raises:
+        ValueError: their headers differ.
+    """
+    parts = [_HEADER.match(text) for text in texts]
+    headers = {part[0] for part in parts if part is not None}
+    if None in parts or len(headers) != 1:
+        raise ValueError(f"PTX texts with different headers: {sorted(headers)}")
+    (header,) = headers
+    return header + "".join(text[len(header) :] for text in texts)
 
 
 def read(text: str) -> PtxModule:

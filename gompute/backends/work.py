@@ -10,22 +10,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from llvmlite import binding as llvm
 
 from gompute.artifacts.entry import KernelEntry, Resources
-from gompute.backends.blob import Blob
+from gompute.backends.blob import Blob, Piece
 from gompute.errors import CompileError
 from gompute.ir.parse import describe_unit
 
 if TYPE_CHECKING:
     from gompute.targets import Target
 
-__all__ = ["Output", "Unit"]
+__all__ = ["Output", "Unit", "Whole"]
 
 
 class Unit(NamedTuple):
-    """One root for one target, ready for code generation.
+    """Some kernels of a root for one target, ready for code generation.
 
     Attributes:
         module: optimised and verified; generating code changes it.
-        shared: bytes of static shared memory by kernel symbol.
         emit: what was asked for: some of `ptx`, `cubin`, `ir`, `asm`.
     """
 
@@ -33,7 +32,6 @@ class Unit(NamedTuple):
     machine: llvm.TargetMachine
     kernels: tuple[KernelEntry, ...]
     target: Target
-    shared: Mapping[str, int]
     emit: frozenset[str]
 
     @property
@@ -70,16 +68,42 @@ class Unit(NamedTuple):
             raise CompileError(f"{self.name}: LLVM cannot generate code\n  {error}") from None
 
 
+class Whole(NamedTuple):
+    """All pieces of one root for one target, ready to be joined.
+
+    Attributes:
+        pieces: in the order of the name table.
+        emit: what was asked for: some of `ptx`, `cubin`, `ir`, `asm`.
+    """
+
+    pieces: tuple[Piece, ...]
+    target: Target
+    emit: frozenset[str]
+
+    @property
+    def kernels(self) -> tuple[KernelEntry, ...]:
+        """All kernels of all pieces."""
+        return tuple(kernel for piece in self.pieces for kernel in piece.kernels)
+
+    @property
+    def shared(self) -> dict[str, int]:
+        """Bytes of static shared memory by kernel symbol."""
+        return {symbol: size for piece in self.pieces for symbol, size in piece.shared.items()}
+
+    @property
+    def name(self) -> str:
+        """For messages: `kernels a, b for sm_89`."""
+        return describe_unit([kernel.name for kernel in self.kernels], self.target)
+
+
 class Output(NamedTuple):
-    """What a backend made.
+    """What a backend made of a root.
 
     Attributes:
         resources: by kernel symbol.
-        assembly: the listing, where it was asked for.
         toolchain: versions of what was used besides LLVM.
     """
 
     blobs: tuple[Blob, ...]
     resources: Mapping[str, Resources]
-    assembly: str | None = None
     toolchain: Mapping[str, str] = MappingProxyType({})

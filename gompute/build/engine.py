@@ -1,23 +1,23 @@
-"""Hands units to a zygote, as many at a time as allowed, and gathers what became of them."""
+"""Hands tasks to a zygote, as many at a time as allowed, until every job has its outcome."""
 
 from __future__ import annotations
 
-import signal
 import time
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol
 
-from gompute.artifacts.name_table import kernel_from_json
 from gompute.build.job import Job
-from gompute.build.outcome import Compiled, CompiledBlob, Failed, Outcome
+from gompute.build.making import Making
+from gompute.build.outcome import Outcome
+from gompute.build.records import Records
+from gompute.build.store import Store
+from gompute.build.task import Answer, Limits, Task, death, out_of_memory, place
 from gompute.build.wire import Message
 from gompute.build.zygote import Zygote, ZygoteEnded
 from gompute.errors import ArtifactError, CompileError, InternalError
 
-__all__ = ["Quiet", "Reporter", "how_it_ended", "run_jobs"]
+__all__ = ["Quiet", "Reporter", "run_jobs"]
 
 _TICK = 0.1  # seconds between calls of `Reporter.waiting`
 
@@ -29,10 +29,10 @@ class Reporter(Protocol):
         """All jobs of this build, before the first starts."""
 
     def started(self, job: Job) -> None:
-        """A worker has the job."""
+        """A worker has the job's first task."""
 
     def staged(self, job: Job, stage: str) -> None:
-        """The job has reached `check` or `codegen`; before, it waits for the zygote to have loaded the compiler."""
+        """A worker has reached `check`, `codegen` or `link` for the job; before, it waits for the zygote to have loaded the compiler."""
 
     def finished(self, outcome: Outcome) -> None:
         """The job's outcome is known."""
@@ -55,39 +55,57 @@ class Quiet:
     def waiting(self) -> None: ...
 
 
-@dataclass(slots=True)
-class _Running:
-    """A unit that a worker has."""
-
-    job: Job
-    began: float
-    stage: str = "start"
-    kernels: tuple[str, ...] = ()
+_ORDER = ("link", "codegen", "check")
 
 
 class _Waiting:
-    """The jobs that no worker has yet, each with its number, and which of them is next."""
+    """The tasks that no worker has yet, and which of them is next.
 
-    def __init__(self, jobs: Sequence[Job], lanes: int) -> None:
-        self._heavy = deque((number, job) for number, job in enumerate(jobs) if job.heavy)
-        self._light = deque((number, job) for number, job in enumerate(jobs) if not job.heavy)
+    What goes on with a job goes before what begins another: so no more jobs are held in memory than are at work.
+    """
+
+    def __init__(self, lanes: int) -> None:
+        self._heavy: dict[str, deque[Task]] = {stage: deque() for stage in _ORDER}
+        self._light: dict[str, deque[Task]] = {stage: deque() for stage in _ORDER}
         self._lanes = lanes
 
     def __bool__(self) -> bool:
-        return bool(self._heavy or self._light)
+        return any((*self._heavy.values(), *self._light.values()))
 
-    def take(self, at_work: Iterable[_Running]) -> tuple[int, Job] | None:
-        """The next job, or None when all that are left wait for a lane. Heavy ones go first: they take longest."""
-        if self._heavy and sum(unit.job.heavy for unit in at_work) < self._lanes:
-            return self._heavy.popleft()
-        return self._light.popleft() if self._light else None
+    def add(self, task: Task) -> None:
+        """A task that may start at once."""
+        (self._heavy if task.job.heavy else self._light)[task.stage].append(task)
+
+    def drop(self, job: Job) -> None:
+        """Forget the tasks of a job."""
+        for tasks in (*self._heavy.values(), *self._light.values()):
+            for task in [task for task in tasks if task.job is job]:
+                tasks.remove(task)
+
+    def take(self, at_work: Iterable[Task]) -> Task | None:
+        """The next task, or None when all that are left wait for a lane. Heavy ones go first: they take longest."""
+        free = sum(task.job.heavy for task in at_work) < self._lanes
+        waiting = (*(self._heavy.values() if free else ()), *self._light.values())
+        return next((tasks.popleft() for tasks in waiting if tasks), None)
 
 
-def run_jobs(jobs: Sequence[Job], zygote: Zygote, *, limit: int, reporter: Reporter, heavy_lanes: int = 1) -> list[Outcome]:
-    """Do all jobs, at most `limit` at a time; a job that fails holds up no other.
+def run_jobs(
+    jobs: Sequence[Job],
+    zygote: Zygote,
+    *,
+    limit: int,
+    reporter: Reporter,
+    heavy_lanes: int = 1,
+    store: Store | None = None,
+    limits: Limits | None = None,
+) -> list[Outcome]:
+    """Do all jobs, at most `limit` tasks of them at a time; a job that fails holds up no other.
 
     Args:
-        heavy_lanes: how many of those at work may be heavy.
+        zygote: is started when there is something to do that the cache does not have.
+        heavy_lanes: how many of the tasks at work may be of heavy jobs.
+        store: the cache; None for none.
+        limits: of each worker.
 
     Returns:
         One outcome per job, in the order of `jobs`.
@@ -97,97 +115,104 @@ def run_jobs(jobs: Sequence[Job], zygote: Zygote, *, limit: int, reporter: Repor
         CompileError: the zygote itself was ended from outside.
         InternalError: the zygote is broken.
     """
-    reporter.planned(jobs)
-    outcomes: dict[int, Outcome] = {}
-    running: dict[int, _Running] = {}
-    waiting = _Waiting(jobs, heavy_lanes)
-    try:
-        while waiting or running:
-            while len(running) < limit and (taken := waiting.take(running.values())) is not None:
-                number, job = taken
-                running[number] = _Running(job, time.monotonic())
-                zygote.send({"order": "unit", "unit": number, **job.order()})
-                reporter.started(job)
-            message = zygote.receive(_TICK)
-            if message is None:
-                reporter.waiting()
-                continue
-            number = message.body["unit"]
-            unit = running[number]
-            if message.body["report"] == "stage":
-                if unit.stage == "start":
-                    unit.began = time.monotonic()
-                unit.stage = message.body["stage"]
-                unit.kernels = tuple(message.body["kernels"])
-                reporter.staged(unit.job, unit.stage)
-                continue
-            del running[number]
-            outcomes[number] = _outcome(unit, message)
-            reporter.finished(outcomes[number])
-    except ZygoteEnded as ended:
-        units = ", ".join(f"{unit.job.root_name} for {unit.job.target.name}" for unit in running.values())
-        raise CompileError(
-            f"{ended}, with these units at work: {units}.\n"
-            "  Nothing was written. Run the build again; when memory is short, with a smaller -j."
-        ) from None
-    return [outcomes[number] for number in range(len(jobs))]
+    return _Run(zygote, limit, reporter, heavy_lanes, store, limits or Limits()).run(jobs)
 
 
-def _outcome(unit: _Running, message: Message) -> Outcome:
-    seconds = time.monotonic() - unit.began
-    body = message.body
-    said = str(body["said"])
-    if body["report"] == "died":
-        return Failed(unit.job, _death(unit, body["signal"], body["status"], said), unit.kernels, False, said, seconds)
-    answer = body["answer"]
-    try:
-        match answer["status"]:
-            case "done":
-                kernels = tuple(kernel_from_json(kernel) for kernel in answer["kernels"])
-                blobs = tuple(
-                    CompiledBlob(blob["kind"], data, blob["version"]) for blob, data in zip(answer["blobs"], message.blobs, strict=True)
-                )
-                sources = tuple(Path(source) for source in answer["sources"])
-                left_out = tuple(map(str, answer["left_out"]))
-                return Compiled(unit.job, kernels, blobs, answer["listings"], sources, answer["toolchain"], left_out, said, seconds)
-            case "refused":
-                return Failed(unit.job, str(answer["message"]), unit.kernels, False, said, seconds)
-            case "bug":
-                return Failed(unit.job, f"{_place(unit)}: a bug in gompute.\n{answer['message']}", unit.kernels, True, said, seconds)
-    except (ArtifactError, KeyError, TypeError, ValueError) as error:
-        raise InternalError(f"{_place(unit)}: a worker's answer cannot be read: {error!r}") from error
-    raise InternalError(f"{_place(unit)}: a worker's answer has the unknown status {answer['status']!r}")
+class _Run:
+    def __init__(self, zygote: Zygote, limit: int, reporter: Reporter, lanes: int, store: Store | None, limits: Limits) -> None:
+        self._zygote = zygote
+        self._limit = limit
+        self._reporter = reporter
+        self._store = store
+        self._records = None if store is None else Records(store)
+        self._limits = limits
+        self._waiting = _Waiting(lanes)
+        self._running: dict[int, Task] = {}
+        self._number = 0
+        self._seen: set[int] = set()
 
+    def run(self, jobs: Sequence[Job]) -> list[Outcome]:
+        self._reporter.planned(jobs)
+        outcomes: dict[int, Outcome] = {}
 
-def _place(unit: _Running) -> str:
-    kernels = f"{_kernels(unit.kernels)}, " if unit.kernels else ""
-    return f"{kernels}root {unit.job.root_name}, target {unit.job.target.name}"
+        def ends(number: int, job: Job) -> Making:
+            def end(outcome: Outcome) -> None:
+                self._waiting.drop(job)
+                outcomes[number] = outcome
+                self._reporter.finished(outcome)
 
+            return Making(job, self._store, self._records, self._waiting.add, end)
 
-def _kernels(names: Sequence[str]) -> str:
-    return f"kernel {names[0]}" if len(names) == 1 else f"one of the kernels {', '.join(names)}"
+        for number, job in enumerate(jobs):
+            ends(number, job).start()
+        try:
+            while self._waiting or self._running:
+                self._hand_out()
+                self._hear()
+        except ZygoteEnded as ended:
+            units = ", ".join(dict.fromkeys(f"{task.job.root_name} for {task.job.target.name}" for task in self._running.values()))
+            raise CompileError(
+                f"{ended}, with these units at work: {units}.\n"
+                "  Nothing was written. Run the build again; when memory is short, with a smaller -j."
+            ) from None
+        return [outcomes[number] for number in range(len(jobs))]
 
+    def _hand_out(self) -> None:
+        while len(self._running) < self._limit and (task := self._waiting.take(self._running.values())) is not None:
+            number, self._number = self._number, self._number + 1
+            self._running[number] = task
+            task.began = time.monotonic()
+            self._zygote.send({"order": "unit", "unit": number, "memory": self._limits.memory, **task.order}, task.blobs)
+            if id(task.job) not in self._seen:
+                self._seen.add(id(task.job))
+                self._reporter.started(task.job)
 
-def _death(unit: _Running, number: int | None, status: int | None, said: str) -> str:
-    """What to say of a worker that ended without an answer: `number` is the signal that ended it, or None and `status` its exit status."""
-    if unit.stage != "codegen":
-        what = "the worker that imports and checks the module"
-        fix = "Look for code that ends the process (os._exit, a crashing extension module) in what the module imports."
-    elif number == signal.SIGABRT:
-        what = "LLVM gave up and its process"
-        fix = "The kernel brings out a fault in the compiler: leave this target out, change the kernel, or report it with these words."
-    else:
-        what = "the process that generates code"
-        fix = "When it was not killed by hand or for lack of memory, report it with these words."
-    return f"{_place(unit)}: {what} {how_it_ended(number, status, said)}\n  {fix}"
+    def _hear(self) -> None:
+        message = self._zygote.receive(_TICK)
+        if self._limits.seconds is not None:
+            for number, task in self._running.items():
+                if not task.cancelled and time.monotonic() - task.began > self._limits.seconds:
+                    task.cancelled = True
+                    self._zygote.send({"order": "cancel", "unit": number})
+        if message is None:
+            self._reporter.waiting()
+            return
+        task = self._running[message.body["unit"]]
+        if message.body["report"] == "stage":
+            self._told(task, message)
+            return
+        del self._running[message.body["unit"]]
+        self._ended(task, message)
 
+    def _told(self, task: Task, message: Message) -> None:
+        stage = message.body["stage"]
+        if stage in ("check", "codegen", "link"):
+            if task.stage == "check":
+                task.began = time.monotonic()
+            task.stage = stage
+            task.kernels = tuple(message.body["kernels"])
+            self._reporter.staged(task.job, stage)
+        elif task.told is not None:
+            task.told(message)
 
-def how_it_ended(number: int | None, status: int | None, said: str) -> str:
-    """The end of a worker that gave no answer, as the rest of a sentence about it, and what it printed."""
-    if number is None:
-        end = f"ended with status {status} and gave no answer"
-    else:
-        names = {known.value: f" ({known.name})" for known in signal.Signals}
-        end = f"was ended by signal {number}{names.get(number, '')}"
-    words = "\n".join(f"    {line}" for line in said.rstrip().splitlines()) or "    (nothing)"
-    return f"{end}. It printed:\n{words}"
+    def _ended(self, task: Task, message: Message) -> None:
+        body = message.body
+        said = str(body["said"])
+        if body["report"] == "died":
+            task.failed(task.kernels, death(task, self._limits, body["signal"], body["status"], said), False, said)
+            return
+        answer = body["answer"]
+        try:
+            match answer["status"]:
+                case "done":
+                    task.answered(Answer(answer, message.blobs, said, time.monotonic() - task.began))
+                case "refused":
+                    task.failed(task.kernels, str(answer["message"]), False, said)
+                case "memory":
+                    task.failed(task.kernels, out_of_memory(task, self._limits), False, said)
+                case "bug":
+                    task.failed(task.kernels, f"{place(task)}: a bug in gompute.\n{answer['message']}", True, said)
+                case unknown:
+                    raise InternalError(f"{place(task)}: a worker's answer has the unknown status {unknown!r}")
+        except (ArtifactError, KeyError, IndexError, TypeError, ValueError) as error:
+            raise InternalError(f"{place(task)}: a worker's answer cannot be read: {error!r}") from error

@@ -58,8 +58,8 @@ def compile_for_target(spec: KernelSpec, target: Target, *, command: ZygoteComma
         CompileError: the kernel is wrong, or the compiler gave up on it.
         InternalError: a bug in gompute.
     """
-    root = compile_spec(spec, target)
-    job = CodegenJob(root.name, root.ir, root.kernels, target)
+    lowered = compile_spec(spec, target)
+    job = CodegenJob(spec.name, lowered.ir, lowered.kernels, target)
     with _keeper.lock:
         try:
             (outcome,) = run_jobs([job], _keeper.zygote(command), limit=1, reporter=Quiet())

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from gompute.build.engine import how_it_ended
+from gompute.build.task import how_it_ended
 from gompute.build.zygote import Zygote, ZygoteEnded
 from gompute.errors import CompileError, InternalError
 

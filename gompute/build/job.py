@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from gompute.artifacts.entry import KernelEntry
-from gompute.artifacts.name_table import kernel_to_json
 from gompute.build.roots import KernelRoot
 from gompute.targets import Target
 
@@ -43,13 +41,13 @@ class CompileJob:
         """Whether it takes one of the lanes for heavy roots; a check takes none."""
         return self.root.heavy and not self.check_only
 
-    def order(self) -> dict[str, Any]:
-        """The job as JSON for a worker."""
+    def lower_order(self) -> dict[str, Any]:
+        """The order to import and check it, and, unless that is all, to lower it."""
         imports = self.root.imports_for(self.target)
         folder = Path.cwd()
         source = self.root.source
         return {
-            "work": "check" if self.check_only else "compile",
+            "work": "check" if self.check_only else "lower",
             "root": self.root.name,
             # Faults show the source as it is named here: short, where it is below the folder that the user is in.
             "source": str(source.relative_to(folder) if source.is_relative_to(folder) else source),
@@ -57,7 +55,6 @@ class CompileJob:
             "imports": None if imports is None else [str(path) for path in imports],
             "kernels": None if self.kernels is None else list(self.kernels),
             "target": self.target.name,
-            "emit": sorted(self.emit),
         }
 
 
@@ -76,20 +73,8 @@ class CodegenJob:
     kernels: tuple[KernelEntry, ...]
     target: Target
 
-    @property
-    def heavy(self) -> bool:
-        return False
-
-    def order(self) -> Mapping[str, Any]:
-        """The job as JSON for a worker."""
-        return {
-            "work": "codegen",
-            "root": self.root_name,
-            "ir": self.ir,
-            "kernels": [kernel_to_json(kernel) for kernel in self.kernels],
-            "target": self.target.name,
-            "emit": [],
-        }
+    emit: frozenset[str] = frozenset({"ptx"})
+    heavy: bool = False
 
 
 Job = CompileJob | CodegenJob

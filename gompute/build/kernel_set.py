@@ -14,6 +14,8 @@ from gompute.build.engine import Reporter, run_jobs
 from gompute.build.job import CompileJob
 from gompute.build.outcome import Compiled, Failed, Outcome
 from gompute.build.roots import KernelRoot, check_unique
+from gompute.build.store import Store
+from gompute.build.task import Limits
 from gompute.build.zygote import Zygote
 from gompute.errors import CompileError
 from gompute.targets import Target
@@ -31,6 +33,7 @@ class BuildRequest:
         limit: units at work at a time.
         heavy_lanes: how many of these may be of heavy roots.
         manifest: what is launched; nothing else is compiled. None for every kernel of every root.
+        limits: of each worker; None for none.
     """
 
     roots: tuple[KernelRoot, ...]
@@ -40,6 +43,7 @@ class BuildRequest:
     limit: int
     heavy_lanes: int = 1
     manifest: Manifest | None = None
+    limits: Limits | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +75,14 @@ class BuildReport:
         return not self.failed
 
 
-def build_set(request: BuildRequest, zygote: Zygote, reporter: Reporter, *, generator: Mapping[str, str]) -> BuildReport:
+def build_set(
+    request: BuildRequest, zygote: Zygote, reporter: Reporter, *, generator: Mapping[str, str], store: Store | None = None
+) -> BuildReport:
     """Compile every root for every target, and write what compiled as a kernel set, in one step.
 
     Args:
         generator: name and version of the program that builds, for the index.
+        store: the cache; None for none.
 
     Raises:
         ArtifactError: the destination cannot take a kernel set, or writing fails; what was there is there still.
@@ -91,7 +98,11 @@ def build_set(request: BuildRequest, zygote: Zygote, reporter: Reporter, *, gene
         for root in roots
         for target in sorted(request.targets, key=lambda target: target.sort_key)
     ]
-    outcomes = run_jobs(jobs, zygote, limit=request.limit, heavy_lanes=request.heavy_lanes, reporter=reporter)
+    outcomes = run_jobs(
+        jobs, zygote, limit=request.limit, heavy_lanes=request.heavy_lanes, reporter=reporter, store=store, limits=request.limits
+    )
+    if store is not None:
+        store.finish()
     report = BuildReport(tuple(outcomes))
     check_kernel_names(report.compiled, request.roots)
     if not (report.compiled or report.complete) or not (report.complete or request.destination.partial):

@@ -3,14 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from gompute.artifacts.entry import KernelEntry
 from gompute.build.job import Job
 from gompute.targets import BlobKind
 
-__all__ = ["Compiled", "CompiledBlob", "Failed", "Outcome"]
+__all__ = ["Compiled", "CompiledBlob", "Failed", "Outcome", "Step"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step on a root's way for a target.
+
+    Attributes:
+        work: `lower` (source to IR), `code` (a kernel's IR to its code) or `join` (all of it to the root's blobs).
+        kernels: what it was about.
+        reused: it was found in the cache.
+        seconds: wall time of the worker.
+        phases: seconds by phase: `import`, `lower`, `read`, `optimise`, `generate`, `link`.
+        why: why it was done; empty where it was not.
+    """
+
+    work: str
+    kernels: tuple[str, ...]
+    reused: bool
+    seconds: float = 0.0
+    phases: Mapping[str, float] = field(default_factory=dict)
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +57,9 @@ class Compiled:
         toolchain: name and version of each tool that had a part in it.
         left_out: names of the kernels that the root makes and the job did not ask for, sorted.
         said: what the author's module and the tools printed.
-        seconds: wall time of the worker.
+        seconds: wall time from the first worker's start to the last one's end.
+        steps: what was done for it and what was found in the cache.
+        why: why it could not be taken from the cache as it was; empty where it was, or where there is no cache.
     """
 
     job: Job
@@ -48,6 +71,13 @@ class Compiled:
     left_out: tuple[str, ...]
     said: str
     seconds: float
+    steps: tuple[Step, ...] = ()
+    why: tuple[str, ...] = ()
+
+    @property
+    def reused(self) -> bool:
+        """Whether no worker had a part in it."""
+        return all(step.reused for step in self.steps) and bool(self.steps)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,11 @@ It is started by `gompute.build.zygote` in an empty environment, reads orders on
 its standard output (`gompute.build.wire`). It has one thread. When its input ends, because the calling process is done, was stopped or was
 killed, it kills its children, removes the folder that it was told to guard and ends.
 
-Orders: ``{"order": "unit", "unit": N, ...}`` (the rest is for `compile_unit` of the worker module), ``{"order": "guard", "path": P}`` and
-``{"order": "release"}``. Reports: ``{"report": "ready"}`` or ``{"report": "broken", "message"}`` once, then per unit any number of
-``{"report": "stage", "unit", "stage", "kernels"}`` and one of ``{"report": "answer", "unit", "answer", "said"}`` with the answer's
-blobs, or ``{"report": "died", "unit", "signal", "status", "said"}``.
+Orders: ``{"order": "unit", "unit": N, "memory": BYTES, ...}`` with byte strings (the rest is for `compile_unit` of the worker module),
+``{"order": "cancel", "unit": N}``, ``{"order": "guard", "path": P}`` and ``{"order": "release"}``. Reports: ``{"report": "ready"}`` or
+``{"report": "broken", "message"}`` once, then per unit any number of ``{"report": "stage", "unit", "stage", "kernels", ...}``, perhaps
+with byte strings, and one of ``{"report": "answer", "unit", "answer", "said"}`` with the answer's blobs, or ``{"report": "died", "unit",
+"signal", "status", "said"}``.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ import shutil
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, NoReturn, Protocol, cast
 
 from gompute.build.wire import Decoder, Message, WireError, encode
@@ -33,15 +35,22 @@ __all__ = ["Report", "Worker", "main"]
 _CHUNK = 1 << 16
 _SAID_LIMIT = 1 << 16  # of what a unit prints, the last bytes are kept: LLVM's words come last
 _PR_SET_PDEATHSIG = 1
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
-Report = Callable[[str, Sequence[str]], None]
-"""Tells the calling process which stage a unit has reached, and the kernels that it is about."""
+
+class Report(Protocol):
+    """Tells the calling process which stage a unit has reached, the kernels that it is about, and what goes with it."""
+
+    def __call__(self, stage: str, kernels: Sequence[str], more: Mapping[str, Any] = ..., blobs: Sequence[bytes] = ...) -> None: ...
 
 
 class Worker(Protocol):
     """The module that does the work in a child; the real one is `gompute.build.worker`."""
 
-    def compile_unit(self, order: Mapping[str, Any], report: Report) -> tuple[Mapping[str, Any], Sequence[bytes]]:
+    def prepare(self, order: Mapping[str, Any]) -> None:
+        """Load in the zygote what the order takes, so that its children share it. Nothing is compiled."""
+
+    def compile_unit(self, order: Mapping[str, Any], blobs: Sequence[bytes], report: Report) -> tuple[Mapping[str, Any], Sequence[bytes]]:
         """The answer, as JSON and byte strings."""
 
 
@@ -134,7 +143,7 @@ class _Zygote:
                     if not data:
                         return
                     for message in decoder.feed(data):
-                        self._obey(message.body)
+                        self._obey(message)
                 elif key.fd == self._wake:
                     ended = True
                     os.read(self._wake, _CHUNK)
@@ -154,10 +163,15 @@ class _Zygote:
 
     # ---- orders ----
 
-    def _obey(self, order: Mapping[str, Any]) -> None:
+    def _obey(self, message: Message) -> None:
+        order = message.body
         match order["order"]:
             case "unit":
-                self._fork(order)
+                self._fork(message)
+            case "cancel":
+                for pid, unit in self._units.items():
+                    if unit.number == order["unit"]:
+                        _kill_group(pid)
             case "guard":
                 self._guarded = order["path"]
             case "release":
@@ -165,7 +179,8 @@ class _Zygote:
             case other:
                 raise WireError(f"unknown order {other!r}")
 
-    def _fork(self, order: Mapping[str, Any]) -> None:
+    def _fork(self, order: Message) -> None:
+        self._worker.prepare(order.body)
         result, result_end = os.pipe()
         stderr, stderr_end = os.pipe()
         zygote = os.getpid()
@@ -177,23 +192,27 @@ class _Zygote:
         _own_group(pid)
         os.close(result_end)
         os.close(stderr_end)
-        unit = _Unit(order["unit"], pid, result, stderr)
+        unit = _Unit(order.body["unit"], pid, result, stderr)
         self._units[pid] = unit
         for fd in (result, stderr):
             os.set_blocking(fd, False)
             self._selector.register(fd, selectors.EVENT_READ, unit)
 
-    def _be_child(self, order: Mapping[str, Any], zygote: int, result: int, stderr: int) -> NoReturn:
+    def _be_child(self, order: Message, zygote: int, result: int, stderr: int) -> NoReturn:
         status = 1
         try:
             _own_group(0)
             _die_with(zygote)
             self._leave_to_child(stderr)
 
-            def report(stage: str, kernels: Sequence[str]) -> None:
-                _write(result, encode({"stage": stage, "kernels": list(kernels)}))
+            if (memory := order.body.get("memory")) is not None:
+                resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+            gc.disable()  # a unit is short, and makes far more objects than it drops
 
-            answer, blobs = self._worker.compile_unit(order, report)
+            def report(stage: str, kernels: Sequence[str], more: Mapping[str, Any] = _NOTHING, blobs: Sequence[bytes] = ()) -> None:
+                _write(result, encode({**more, "stage": stage, "kernels": list(kernels)}, blobs))
+
+            answer, blobs = self._worker.compile_unit(order.body, order.blobs, report)
             _write(result, encode({"answer": dict(answer)}, blobs))
             status = 0
         except BaseException:
@@ -246,8 +265,8 @@ class _Zygote:
                 raise WireError("more than one answer")
             unit.answer = message
         else:
-            stage = {"report": "stage", "unit": unit.number, "stage": str(message.body["stage"]), "kernels": list(message.body["kernels"])}
-            _write_if_read(self._reports, encode(stage))
+            told = {"stage": str(message.body["stage"]), "kernels": list(message.body["kernels"])}
+            _write_if_read(self._reports, encode({**message.body, **told, "report": "stage", "unit": unit.number}, message.blobs))
 
     def _reap(self) -> None:
         for pid, unit in list(self._units.items()):

@@ -1,10 +1,11 @@
-"""What a child of the zygote does: compile one unit. Importing this module loads the whole compiler, once, in the zygote."""
+"""What a child of the zygote does: one step of one root. Importing this module loads the whole compiler, once, in the zygote."""
 
 from __future__ import annotations
 
 import os
+import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,20 +13,31 @@ from gompute import backends, frontend
 from gompute.artifacts.entry import KernelEntry
 from gompute.artifacts.name_table import kernel_from_json, kernel_to_json
 from gompute.backends.limits import check_limits
+from gompute.build.serve import Report
 from gompute.errors import Error, InternalError
-from gompute.targets import parse_target
+from gompute.targets import Target, parse_target
 
-__all__ = ["compile_unit"]
+__all__ = ["compile_unit", "prepare"]
 
-Answer = tuple[Mapping[str, Any], Sequence[bytes]]
+Answer = tuple[dict[str, Any], Sequence[bytes]]
 
 
-def compile_unit(order: Mapping[str, Any], report: Callable[[str, Sequence[str]], None]) -> Answer:
-    """Do one order of `gompute.build.job`; what goes wrong becomes an answer too, unless it ends the process."""
+def prepare(order: Mapping[str, Any]) -> None:
+    """In the zygote: load what an order takes. Nothing is compiled."""
+    if order["work"] in ("code", "join"):
+        backends.prepare([parse_target(order["target"]).backend])
+
+
+def compile_unit(order: Mapping[str, Any], blobs: Sequence[bytes], report: Report) -> Answer:
+    """Do one order of `gompute.build.task`; what goes wrong becomes an answer too, unless it ends the process."""
+    clock = _Clock()
     try:
-        return _compile(order, report)
+        answer, made = _STEPS[order["work"]](order, blobs, report, clock)
+        return {"status": "done", "phases": clock.phases, **answer}, made
     except Error as error:
         return {"status": "refused", "message": str(error)}, ()
+    except MemoryError:
+        return {"status": "memory"}, ()
     except OSError as error:  # no file left to open, no room to write
         return {"status": "refused", "message": f"the compiler's process could not go on: {error}"}, ()
     except InternalError as error:
@@ -34,39 +46,85 @@ def compile_unit(order: Mapping[str, Any], report: Callable[[str, Sequence[str]]
         return {"status": "bug", "message": traceback.format_exc()}, ()
 
 
-def _compile(order: Mapping[str, Any], report: Callable[[str, Sequence[str]], None]) -> Answer:
-    if order["work"] == "ir":
-        from gompute.build.ir_tool import serve_ir  # most workers compile
+class _Clock:
+    """Seconds by phase."""
 
-        return serve_ir(order), ()
+    def __init__(self) -> None:
+        self.phases: dict[str, float] = {}
+        self._since = time.monotonic()
+
+    def lap(self, phase: str) -> None:
+        """What has passed since the last call was spent on `phase`."""
+        now = time.monotonic()
+        self.phases[phase] = self.phases.get(phase, 0.0) + now - self._since
+        self._since = now
+
+
+def _ir(order: Mapping[str, Any], _: Sequence[bytes], report: Report, clock: _Clock) -> Answer:
+    from gompute.build.ir_tool import serve_ir  # most workers compile
+
+    return serve_ir(order), ()
+
+
+def _lower(order: Mapping[str, Any], _: Sequence[bytes], report: Report, clock: _Clock) -> Answer:
+    """Import and check a root, and tell each kernel's IR as it is made."""
     target = parse_target(order["target"])
-    sources: tuple[Path, ...] = ()
-    left_out: tuple[str, ...] = ()
     report("check", ())
-    if order["work"] == "codegen":
-        ir: str = order["ir"]
-        kernels: tuple[KernelEntry, ...] = tuple(kernel_from_json(kernel) for kernel in order["kernels"])
-    else:
-        imports = None if order["imports"] is None else [Path(path) for path in order["imports"]]
-        os.chdir(order["folder"])
-        root = frontend.compile_root(Path(order["source"]), name=order["root"], imports=imports, target=target, kernels=order["kernels"])
-        ir, kernels, sources, left_out = root.ir, root.kernels, root.sources, root.left_out
-    done: dict[str, Any] = {
-        "status": "done",
-        "sources": [str(path) for path in sources],
-        "left_out": list(left_out),
-        "blobs": [],
-        "listings": {},
-        "toolchain": {},
-    }
+    imports = None if order["imports"] is None else [Path(path) for path in order["imports"]]
+    os.chdir(order["folder"])
+    lowering = frontend.lower_root(Path(order["source"]), name=order["root"], imports=imports, target=target, kernels=order["kernels"])
+    clock.lap("import")
+    kernels: list[KernelEntry] = []
+    for unit in lowering.units:
+        clock.lap("lower")
+        kernels += unit.kernels
+        if order["work"] == "lower":
+            more = {"count": lowering.count, "entries": [kernel_to_json(kernel) for kernel in unit.kernels]}
+            report("lowered", [kernel.name for kernel in unit.kernels], more, [unit.ir.encode()])
     if order["work"] == "check":
         # What a launch passes is known without code; shared memory is not.
         check_limits(kernels, dict.fromkeys((kernel.symbol for kernel in kernels), 0), target)
-        return {**done, "kernels": [kernel_to_json(kernel) for kernel in kernels]}, ()
+    reads = lowering.reads()
+    found: dict[str, Any] = {"sources": dict(reads.sources), "files": dict(reads.files), "folders": dict(reads.folders)}
+    found |= {"absent": list(reads.absent), "unknown": reads.unknown}
+    return {"kernels": [kernel_to_json(kernel) for kernel in kernels], "left_out": list(lowering.left_out), "reads": found}, ()
+
+
+def _code(order: Mapping[str, Any], blobs: Sequence[bytes], report: Report, clock: _Clock) -> Answer:
+    """One kernel's IR to its code; where it is all that its root has, to the root's blobs too."""
+    target, emit = parse_target(order["target"]), frozenset(order["emit"])
+    kernels = tuple(kernel_from_json(kernel) for kernel in order["kernels"])
     report("codegen", [kernel.name for kernel in kernels])
-    generated = backends.generate(ir, kernels, target, emit=frozenset(order["emit"]))
-    done["kernels"] = [kernel_to_json(kernel) for kernel in generated.kernels]
-    done["blobs"] = [{"kind": blob.kind, "version": blob.version} for blob in generated.blobs]
-    done["listings"] = dict(generated.listings)
-    done["toolchain"] = dict(generated.toolchain)
-    return done, [blob.data for blob in generated.blobs]
+    piece = backends.compile_piece(blobs[0].decode(), kernels, target, emit=emit, timed=clock.lap)
+    answer: dict[str, Any] = {"piece": {"shared": dict(piece.shared), "listings": dict(piece.listings)}}
+    if not order["whole"]:
+        return answer, [piece.code]
+    more, made = _joined([piece], target, emit)
+    clock.lap("link")
+    return {**answer, **more}, [piece.code, *made]
+
+
+def _join(order: Mapping[str, Any], blobs: Sequence[bytes], report: Report, clock: _Clock) -> Answer:
+    """All pieces of a root to its blobs."""
+    target, emit = parse_target(order["target"]), frozenset(order["emit"])
+    pieces = [
+        backends.Piece(tuple(kernel_from_json(kernel) for kernel in piece["kernels"]), code, piece["shared"], piece["listings"])
+        for piece, code in zip(order["pieces"], blobs, strict=True)
+    ]
+    report("link", [kernel.name for piece in pieces for kernel in piece.kernels])
+    made = _joined(pieces, target, emit)
+    clock.lap("link")
+    return made
+
+
+def _joined(pieces: Sequence[backends.Piece], target: Target, emit: frozenset[str]) -> Answer:
+    made = backends.join_pieces(pieces, target, emit=emit)
+    return {
+        "kernels": [kernel_to_json(kernel) for kernel in made.kernels],
+        "blobs": [{"kind": blob.kind, "version": blob.version} for blob in made.blobs],
+        "listings": dict(made.listings),
+        "toolchain": dict(made.toolchain),
+    }, [blob.data for blob in made.blobs]
+
+
+_STEPS = {"check": _lower, "code": _code, "ir": _ir, "join": _join, "lower": _lower}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import select
 import signal
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,20 +37,25 @@ class ZygoteCommand:
 
 
 class Zygote:
-    """A running zygote. Its end, on purpose or not, ends all of its units.
+    """A zygote, which is started when there is something to do, or was before. Its end, on purpose or not, ends all of its units.
 
     Args:
-        spawned: what `spawn` returned, in this process.
+        spawned: what `spawn` returned, in this process; None to start it with the first order.
+        command: what to start then.
 
     Attributes:
-        pid: its process id.
+        pid: its process id; 0 before it is started.
     """
 
-    def __init__(self, spawned: tuple[int, int, int]) -> None:
-        self.pid, self._orders, self._reports = spawned
+    def __init__(self, spawned: tuple[int, int, int] | None = None, command: ZygoteCommand | None = None) -> None:
+        self._command = command or ZygoteCommand()
         self._owner = os.getpid()
         self._poll = select.poll()
-        self._poll.register(self._reports, select.POLLIN)
+        self.pid = 0
+        self._orders = self._reports = -1
+        self._closed = False
+        if spawned is not None:
+            self._take(spawned)
         self._decoder = Decoder()
         self._ready = False
         self._waiting: list[Message] = []
@@ -59,20 +64,31 @@ class Zygote:
     @classmethod
     def start(cls, command: ZygoteCommand | None = None) -> Zygote:
         """Start the process and return at once; it loads the compiler while the caller goes on. Raises as `spawn`."""
-        command = command or ZygoteCommand()
-        return cls(spawn(command.worker, tuple(map(str, command.folders))))
+        made = cls(command=command)
+        made.ready()
+        return made
+
+    def ready(self) -> None:
+        """Start the process where it was not yet. Raises as `spawn`."""
+        if not self.pid:
+            self._take(spawn(self._command.worker, tuple(map(str, self._command.folders))))
+
+    def _take(self, spawned: tuple[int, int, int]) -> None:
+        self.pid, self._orders, self._reports = spawned
+        self._poll.register(self._reports, select.POLLIN)
 
     @property
     def usable(self) -> bool:
         """False when closed, or when this process is a fork of the one that started it."""
-        return self._orders >= 0 and self._owner == os.getpid()
+        return not self._closed and self._owner == os.getpid()
 
-    def send(self, order: Mapping[str, Any]) -> None:
+    def send(self, order: Mapping[str, Any], blobs: Sequence[bytes] = ()) -> None:
         """Raises:
         ZygoteEnded: it is gone.
         """
+        self.ready()
         self._asked = True
-        data = memoryview(encode(order))
+        data = memoryview(encode(order, blobs))
         try:
             while data:
                 data = data[os.write(self._orders, data) :]
@@ -100,15 +116,19 @@ class Zygote:
         return self._waiting.pop(0)
 
     def guard(self, folder: Path) -> None:
-        """Have `folder` removed should this process end before `release`."""
-        self.send({"order": "guard", "path": str(folder)})
+        """Have `folder` removed should this process end before `release`. Nothing is started for it: the next write to its place removes
+        what a killed one has left."""
+        if self.pid:
+            self.send({"order": "guard", "path": str(folder)})
 
     def release(self) -> None:
         """Take back `guard`."""
-        self.send({"order": "release"})
+        if self.pid:
+            self.send({"order": "release"})
 
     def close(self) -> None:
         """End the zygote and all of its units, and wait for the end. Safe to call twice."""
+        self._closed = True
         if self._orders < 0:
             return
         os.close(self._orders)
@@ -143,6 +163,7 @@ class Zygote:
 
     def _ended(self) -> ZygoteEnded:
         _, status = os.waitpid(self.pid, 0)
+        self._closed = True
         os.close(self._orders)
         os.close(self._reports)
         self._orders = self._reports = -1

@@ -1,7 +1,7 @@
 """The command line: ``gompute`` and ``python -m gompute``.
 
 Commands that compile start the compiler's process here, before anything else is imported: it takes as long to load as the rest of this
-program, and the two load side by side.
+program, and the two load side by side. A build that has nothing to compile needs none.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def main() -> None:
     spawned = None
     _open_streams()
     try:
-        if sys.argv[1:2] and sys.argv[1] in _COMPILING and _ASKING.isdisjoint(sys.argv):
+        if sys.argv[1:2] and sys.argv[1] in _COMPILING and _ASKING.isdisjoint(sys.argv) and not _cached():
             from gompute.build.spawn import spawn
 
             spawned = spawn()
@@ -34,10 +34,17 @@ def main() -> None:
     except OSError as error:
         print(f"error: the command line cannot start: {error}", file=sys.stderr)
         code = 1
-    if spawned is None:
-        sys.exit(code)
     # Python's own end takes 20 ms and has nothing left to do: `run` has flushed the output, and files are closed.
     os._exit(code)
+
+
+def _cached() -> bool:
+    """Whether the command is a build that will probably find everything in the cache."""
+    if sys.argv[1] != "build":
+        return False
+    from gompute.cli.ahead import nothing_to_do
+
+    return nothing_to_do(sys.argv[1:])
 
 
 def _open_streams() -> None:

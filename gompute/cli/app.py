@@ -25,6 +25,7 @@ _REPORT = "This is a bug in gompute. Please report it, with the text above and t
 # for another's imports.
 _COMMANDS = {
     "build": "build",
+    "cache": "cache",
     "check": "check",
     "demo": "demo",
     "inspect": "inspect",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,10 +17,13 @@ from gompute.artifacts.manifest import Manifest, read_manifest
 from gompute.build.job import EMIT
 from gompute.build.kernel_set import BuildReport, BuildRequest, build_set
 from gompute.build.roots import KernelRoot
-from gompute.cli import options
+from gompute.build.store import Store, default_folder
+from gompute.build.task import Limits
+from gompute.cli import ahead, options
+from gompute.cli.accounts import print_timings, print_why, unit_json
 from gompute.cli.failures import print_failures, print_said
 from gompute.cli.progress import progress
-from gompute.cli.report import count, print_error, print_json, readable_size
+from gompute.cli.report import count, print_error, print_json, print_note, readable_size
 from gompute.errors import CompileError
 from gompute.targets import Target
 
@@ -69,8 +73,20 @@ def _emit(_: click.Context, __: click.Parameter, value: str) -> frozenset[str]:
 @click.option(
     "--no-cache",
     is_flag=True,
-    help="Build everything afresh. Every build does; the option is there for scripts that want to be sure of it.",
+    help="Take nothing from the cache and put nothing there.",
 )
+@options.cache_folder
+@click.option(
+    "--memory", type=click.FloatRange(min=0.25), default=16.0, metavar="GIB", help="The most memory that one worker may have. Default: 16."
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="The longest that one worker may take. Default: no limit.",
+)
+@click.option("--why", is_flag=True, help="Say why each kernel was compiled, and what came from the cache.")
+@click.option("--timings", is_flag=True, help="Say where the time went: by phase, and the kernels that took longest.")
 @options.as_json
 @click.pass_context
 def build_command(
@@ -86,6 +102,11 @@ def build_command(
     manifest: Path | None,
     emit: frozenset[str],
     no_cache: bool,
+    cache: Path | None,
+    memory: float,
+    timeout: float | None,
+    why: bool,
+    timings: bool,
     as_json: bool,
 ) -> int:
     """Compile kernel roots into a kernel set.
@@ -106,14 +127,24 @@ def build_command(
             "`gompute targets` lists them."
         )
     destination = options.destination(output, module, wheel)
+    limits = Limits(int(memory * (1 << 30)), timeout)
     launched = _manifest(manifest or work.manifest)
-    request = BuildRequest(roots, work.targets, destination, emit, jobs, heavy_lanes or work.heavy_lanes, launched)
+    request = BuildRequest(roots, work.targets, destination, emit, jobs, heavy_lanes or work.heavy_lanes, launched, limits)
+    store = None if no_cache else _store(cache)
     with progress() as reporter:
-        report = build_set(request, options.compiler(ctx), reporter, generator={"gompute": gompute.__version__})
+        report = build_set(request, options.compiler(ctx), reporter, generator={"gompute": gompute.__version__}, store=store)
+    if store is not None and report.complete:
+        _remember(store, report)
+    for note in store.notes if store is not None else ():
+        print_note(note)
     print_said(report.outcomes)
+    if why:
+        print_why(report.outcomes)
+    if timings:
+        print_timings(report.outcomes)
     print_failures(report.failed)
     if as_json:
-        print_json(_result(report, wheel))
+        print_json(_result(report, wheel) | {"units": [unit_json(outcome) for outcome in report.outcomes]})
     else:
         _print_summary(report, destination)
     return 0 if report.complete else 1
@@ -132,6 +163,18 @@ def _manifest(file: Path | None) -> Manifest | None:
             f"  Write it: gompute manifest scan PATH... -o {os.path.relpath(file)}"
         )
     return read_manifest(file)
+
+
+def _remember(store: Store, report: BuildReport) -> None:
+    """Note that this command has nothing to compile until one of its files changes."""
+    files = {source for outcome in report.compiled for source in outcome.sources}
+    ahead.remember(sys.argv[1:], sorted(files))
+
+
+def _store(folder: Path | None) -> Store | None:
+    """The cache in a folder, or in that of the user."""
+    place = folder or default_folder(os.environ)
+    return None if place is None else Store(place)
 
 
 def _with_heavy(roots: Sequence[KernelRoot], names: Sequence[str]) -> tuple[KernelRoot, ...]:

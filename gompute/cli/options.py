@@ -20,7 +20,7 @@ from gompute.build.zygote import Zygote
 from gompute.errors import CompileError, UnknownTarget
 from gompute.targets import Target, parse_target
 
-__all__ = ["TARGET", "Work", "as_json", "compiler", "destination", "jobs", "output", "place_json", "sources", "work"]
+__all__ = ["TARGET", "Work", "as_json", "cache_folder", "compiler", "destination", "jobs", "output", "place_json", "sources", "work"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -83,6 +83,12 @@ def output(function: Function) -> Function:
     return place(module(wheel(function)))
 
 
+def cache_folder(function: Function) -> Function:
+    """``--cache``."""
+    text = "The folder of the cache. Default: $XDG_CACHE_HOME/gompute, else ~/.cache/gompute."
+    return click.option("--cache", "cache", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help=text)(function)
+
+
 def destination(folder: Path, module: str | None, wheel: bool) -> Destination:
     """What the options of `output` ask for.
 
@@ -103,10 +109,10 @@ def place_json(place: Path | None, wheel: bool) -> dict[str, str | None]:
 
 
 def compiler(ctx: click.Context) -> Zygote:
-    """The compiler's process: the one that was started ahead, else a new one. It ends with the command."""
+    """The compiler's process: the one that was started ahead, else one that starts when it is needed. It ends with the command."""
     if isinstance(ctx.obj, Zygote):
         return ctx.obj
-    return ctx.with_resource(Zygote.start())
+    return ctx.with_resource(Zygote())
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from gompute.build.engine import Reporter
 from gompute.build.job import Job
 from gompute.build.outcome import Failed, Outcome
-from gompute.cli.report import print_note, readable_size
+from gompute.cli.report import count, print_note, readable_size
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -43,7 +43,12 @@ def _line(outcome: Outcome) -> str:
     if isinstance(outcome, Failed):
         return f"{unit}: failed"
     sizes = ", ".join(f"{blob.kind} {readable_size(len(blob.data))}" for blob in outcome.blobs)
-    return f"{unit}: {sizes or 'checked'} ({outcome.seconds:.2f} s)"
+    done = [name for step in outcome.steps if step.work == "code" and not step.reused for name in step.kernels]
+    kept = [name for step in outcome.steps if step.work == "code" and step.reused for name in step.kernels]
+    how = "from the cache" if outcome.reused else f"{outcome.seconds:.2f} s"
+    if kept and not outcome.reused:
+        how += f", {len(done)} of {count(len(done) + len(kept), 'kernel')} compiled"
+    return f"{unit}: {sizes or 'checked'} ({how})"
 
 
 class _Lines:
@@ -80,12 +85,12 @@ class _Live:
         self._draw()
 
     def staged(self, job: Job, stage: str) -> None:
-        self._stages[_unit(job)] = {"check": "checking", "codegen": "generating"}.get(stage, stage)
+        self._stages[_unit(job)] = {"check": "checking", "codegen": "generating", "link": "linking"}.get(stage, stage)
         self._draw()
 
     def finished(self, outcome: Outcome) -> None:
         self._done += 1
-        del self._stages[_unit(outcome.job)]
+        self._stages.pop(_unit(outcome.job), None)
         if self._view is not None and (bar := self._bars.pop(_unit(outcome.job), None)) is not None:
             self._view.remove_task(bar)
         self._finished.append(_line(outcome))

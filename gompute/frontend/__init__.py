@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from gompute.frontend.root import RootIR, compile_root, compile_spec
+from gompute.frontend.root import KernelIR, Lowering, RootIR, compile_root, compile_spec, lower_root
 
-__all__ = ["RootIR", "compile_root", "compile_spec"]
+__all__ = ["KernelIR", "Lowering", "RootIR", "compile_root", "compile_spec", "lower_root"]

@@ -9,7 +9,7 @@ import importlib.util
 import os
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
@@ -18,6 +18,7 @@ from types import CodeType, ModuleType
 
 from gompute.errors import CompileError, Error
 from gompute.frontend.faults import Fault
+from gompute.frontend.reads import Reads, Recorder, recording
 from gompute.frontend.source import Sources
 from gompute.lang.spec import REGISTRY, KernelSpec, specs_of
 
@@ -30,19 +31,26 @@ _ALWAYS = frozenset({"gompute", "numpy"})
 class _SourceLoader(SourceFileLoader):
     """Always compiles the source: bytecode that another Python left beside it counts as fresh for a second after an edit."""
 
+    def __init__(self, fullname: str, path: str, recorder: Recorder) -> None:
+        super().__init__(fullname, path)
+        self._recorder = recorder
+
     def get_code(self, fullname: str) -> CodeType:
         path = self.get_filename(fullname)
-        return self.source_to_code(self.get_data(path), path)
+        data = self.get_data(path)
+        self._recorder.source(path, data)
+        return self.source_to_code(data, path)
 
 
 class _RootFinder(MetaPathFinder):
     """Decides where each top-level import of a root's module comes from."""
 
-    def __init__(self, root: str, folder: Path, imports: Sequence[Path] | None) -> None:
+    def __init__(self, root: str, folder: Path, imports: Sequence[Path] | None, recorder: Recorder) -> None:
         self.root = root
         self.folder = folder
         self.declared = None if imports is None else {path.stem: path for path in imports}
-        self.used: list[Path] = []
+        self.recorder = recorder
+        self.absent: set[Path] = set()
 
     def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
         if _is_shared(fullname):
@@ -50,23 +58,26 @@ class _RootFinder(MetaPathFinder):
         if path is not None:  # inside a package that was already admitted
             found = PathFinder.find_spec(fullname, path)
             if found is not None and found.origin is not None and isinstance(found.loader, SourceFileLoader):
-                found.loader = _SourceLoader(fullname, found.origin)
+                found.loader = _SourceLoader(fullname, found.origin, self.recorder)
+            elif found is not None and found.origin is not None:
+                self.recorder.unsure(f"imports {found.origin}, which is no Python source")
             return found
         place = self._place(fullname)
         if place is not None:
             file = place / "__init__.py" if place.is_dir() else place
-            self.used.append(file)
             locations = [str(place)] if place.is_dir() else None
-            loader = _SourceLoader(fullname, str(file))
+            loader = _SourceLoader(fullname, str(file), self.recorder)
             return importlib.util.spec_from_file_location(fullname, file, loader=loader, submodule_search_locations=locations)
         raise ImportError(self._refusal(fullname), name=fullname)
 
     def _place(self, name: str) -> Path | None:
         if self.declared is not None:
             return self.declared.get(name)
-        for candidate in (self.folder / f"{name}.py", self.folder / name):
-            if candidate.is_file() or (candidate / "__init__.py").is_file():
+        module, package = self.folder / f"{name}.py", self.folder / name
+        for candidate, file in ((module, module), (package, package / "__init__.py")):
+            if file.is_file():
                 return candidate
+            self.absent.add(file)
         return None
 
     def _refusal(self, name: str) -> str:
@@ -76,41 +87,38 @@ class _RootFinder(MetaPathFinder):
         return f"root '{self.root}' does not declare this import; add to [tool.gompute.roots.{self.root}]: imports = [{listed}]"
 
 
-def load_root(source: Path, name: str, imports: Sequence[Path] | None, sources: Sources) -> tuple[tuple[KernelSpec, ...], tuple[Path, ...]]:
+def load_root(
+    source: Path, name: str, imports: Sequence[Path] | None, sources: Sources
+) -> tuple[tuple[KernelSpec, ...], Callable[[], Reads]]:
     """Import a root's module.
 
     Args:
         source: the module's file.
         imports: files and package folders that it may import; None for whatever lies beside it.
 
-    Returns the specs that it made, and the files of its imports. Raises CompileError with file and line when the import fails.
+    Returns the specs that it made, and what gives all that was read, once the kernels are checked.
+    Raises CompileError with file and line when the import fails.
     """
     file = source.resolve()
     if not file.is_file():
         raise CompileError(f"{source}: no such file; the source of root '{name}' is a Python module")
     sources.read(str(file))  # a syntax error is reported in our own words, before Python runs anything
-    finder = _RootFinder(name, file.parent, None if imports is None else [path.resolve() for path in imports])
+    recorder = Recorder()
+    finder = _RootFinder(name, file.parent, None if imports is None else [path.resolve() for path in imports], recorder)
     module_name = f"gompute_root_{name}"  # a root may be called like a standard module
-    loader = _SourceLoader(module_name, str(file))
+    loader = _SourceLoader(module_name, str(file), recorder)
     spec = ModuleSpec(module_name, loader, origin=str(file))
     spec.has_location = True
     module = importlib.util.module_from_spec(spec)
     vars(module)[REGISTRY] = []
-    with _importing(finder, module):
+    with _importing(finder, module), recording(recorder):
         try:
             loader.exec_module(module)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # SystemExit of the author's code included: it is a fault of the root, not the end of a build
             raise CompileError(_import_fault(error, sources, file).render()) from error
-        inside = [Path(str(loaded.__file__)) for loaded in list(sys.modules.values()) if _inside(loaded, finder)]
-    return specs_of(vars(module)), tuple(sorted({file, *finder.used, *inside}))
-
-
-def _inside(module: ModuleType, finder: _RootFinder) -> bool:
-    """Whether a module was loaded from a package that the finder admitted."""
-    place = getattr(module, "__file__", None)
-    return bool(place) and any(Path(str(place)).is_relative_to(file.parent) for file in finder.used if file.name == "__init__.py")
+    return specs_of(vars(module)), lambda: recorder.reads(sources.hashes, finder.absent)
 
 
 @contextmanager

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -14,11 +14,25 @@ from gompute.errors import CompileError
 from gompute.frontend.check.module import check_module
 from gompute.frontend.emit import emit
 from gompute.frontend.loader import load_root
+from gompute.frontend.reads import Reads
 from gompute.frontend.source import Sources
 from gompute.lang.spec import KernelSpec
 from gompute.targets import Target
 
-__all__ = ["RootIR", "compile_root", "compile_spec"]
+__all__ = ["KernelIR", "Lowering", "RootIR", "compile_root", "compile_spec", "lower_root"]
+
+
+@dataclass(frozen=True, slots=True)
+class KernelIR:
+    """One kernel of a root, lowered for one target with all that it reaches.
+
+    Attributes:
+        ir: LLVM IR text of a module of its own. It depends on no other kernel.
+        kernels: its entry in the name table, without resources.
+    """
+
+    ir: str
+    kernels: tuple[KernelEntry, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,23 +40,53 @@ class RootIR:
     """A root lowered for one target.
 
     Attributes:
-        ir: LLVM IR text of the whole module.
-        kernels: the name table, sorted by name, without resources.
-        sources: every file that was read, sorted.
+        units: sorted by name.
+        reads: what was read for it.
         left_out: names of the kernels that the module makes besides, sorted, where only some were asked for.
     """
 
     name: str
-    ir: str
-    kernels: tuple[KernelEntry, ...]
-    sources: tuple[Path, ...]
+    units: tuple[KernelIR, ...]
+    reads: Reads
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def ir(self) -> str:
+        """The text of all modules, one after the other, to look at."""
+        return "\n".join(unit.ir for unit in self.units)
+
+    @property
+    def kernels(self) -> tuple[KernelEntry, ...]:
+        """The name table, sorted by name, without resources."""
+        return tuple(kernel for unit in self.units for kernel in unit.kernels)
+
+    @property
+    def sources(self) -> tuple[Path, ...]:
+        """Every source file that was read, sorted."""
+        return tuple(map(Path, self.reads.sources))
+
+
+@dataclass(frozen=True, slots=True)
+class Lowering:
+    """A root whose module was imported, and whose kernels are checked and lowered one by one.
+
+    Attributes:
+        count: how many there are.
+        units: the kernels, in the order of their names; raises CompileError that lists every fault.
+        reads: gives what was read, once the kernels are through.
+        left_out: names of the kernels that the module makes besides, sorted, where only some were asked for.
+    """
+
+    count: int
+    units: Iterator[KernelIR]
+    reads: Callable[[], Reads]
     left_out: tuple[str, ...] = ()
 
 
-def compile_root(
+def lower_root(
     source: Path, *, name: str, imports: Sequence[Path] | None, target: Target, kernels: Collection[str] | None = None
-) -> RootIR:
-    """Import the module of a root, check its kernels and lower them for `target`.
+) -> Lowering:
+    """Import the module of a root; check and lower its kernels for `target` one by one, as the iterator is asked for them.
 
     Args:
         source: the module's file; faults show it as it is given here.
@@ -50,17 +94,17 @@ def compile_root(
         imports: files and package folders that the module may import; None for whatever lies beside it.
         kernels: public names of those to check and lower; the others are left as they are. None for all.
 
-    Raises CompileError that lists every fault, and when the module makes no kernel or none of a name in `kernels`.
+    Raises CompileError when the import fails, and when the module makes no kernel or none of a name in `kernels`.
     """
     sources = Sources(source.resolve().parent, os.path.dirname(source))
-    specs, files = load_root(source, name, imports, sources)
+    specs, reads = load_root(source, name, imports, sources)
     if not specs:
         raise CompileError(f"{source}: root '{name}' has no kernel; write @g.map or @g.kernel above a function, with import gompute as g")
     if kernels is None:
-        return _lower(name, specs, sources, files, target)
+        return Lowering(len(specs), _lower(name, specs, sources, target), reads)
     named = _named(specs, kernels, f"{source}: root '{name}'")
     left_out = {spec.name for spec in specs} - {spec.name for spec in named}
-    return replace(_lower(name, named, sources, files, target), left_out=tuple(sorted(left_out)))
+    return Lowering(len(named), _lower(name, named, sources, target), reads, tuple(sorted(left_out)))
 
 
 def _named(specs: Sequence[KernelSpec], names: Collection[str], where: str) -> tuple[KernelSpec, ...]:
@@ -77,9 +121,19 @@ def _named(specs: Sequence[KernelSpec], names: Collection[str], where: str) -> t
     return tuple(spec for spec in specs if spec.name in names)
 
 
-def compile_spec(spec: KernelSpec, target: Target) -> RootIR:
-    """Lower one live spec for `target`, with what its function reaches now. Raises CompileError as `compile_root`."""
-    return _lower(spec.name, (spec,), sources_of(spec), (), target)
+def compile_root(
+    source: Path, *, name: str, imports: Sequence[Path] | None, target: Target, kernels: Collection[str] | None = None
+) -> RootIR:
+    """`lower_root` to its end."""
+    lowering = lower_root(source, name=name, imports=imports, target=target, kernels=kernels)
+    units = tuple(lowering.units)
+    return RootIR(name, units, lowering.reads(), lowering.left_out)
+
+
+def compile_spec(spec: KernelSpec, target: Target) -> KernelIR:
+    """Lower one live spec for `target`, with what its function reaches now. Raises CompileError that lists every fault."""
+    (unit,) = _lower(spec.name, (spec,), sources_of(spec), target)
+    return unit
 
 
 def sources_of(spec: KernelSpec) -> Sources:
@@ -88,7 +142,10 @@ def sources_of(spec: KernelSpec) -> Sources:
     return Sources(file.parent, str(file.parent))
 
 
-def _lower(name: str, specs: Sequence[KernelSpec], sources: Sources, files: tuple[Path, ...], target: Target) -> RootIR:
-    module = check_module(name, specs, sources, target)
-    entries = tuple(entry_of(spec) for spec in sorted(specs, key=lambda spec: spec.name))
-    return RootIR(name, emit(module, target), entries, files)
+def _lower(name: str, specs: Sequence[KernelSpec], sources: Sources, target: Target) -> Iterator[KernelIR]:
+    left = {spec.name: spec for spec in specs}
+    for module in check_module(name, specs, sources, target):
+        entries = tuple(entry_of(left.pop(kernel.name)) for kernel in module.kernels)
+        yield KernelIR(emit(module, target), entries)
+    for spec in left.values():
+        entry_of(spec)  # says what is missing to make a kernel of it

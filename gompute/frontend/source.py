@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import hashlib
+import io
 import os
 import tokenize
 from collections.abc import Iterable, Iterator
@@ -95,6 +97,8 @@ class Sources:
         self.folder = folder.resolve()
         self._shown = shown
         self._files: dict[str, SourceFile] = {}
+        self.hashes: dict[str, str] = {}
+        """The sha256 of each file, as it was read, by its real path."""
 
     def read(self, path: str) -> SourceFile:
         """Parse a file. Raises CompileError when it cannot be read or is no Python."""
@@ -107,8 +111,11 @@ class Sources:
         # Gompute's own functions are named alike wherever it is installed.
         relative = os.path.relpath(place, _INSTALLED) if place.startswith(f"{_INSTALLED}{os.sep}gompute{os.sep}") else below
         try:
-            with tokenize.open(path) as file:  # honours a coding line and a byte order mark
-                text = file.read()
+            with open(path, "rb") as file:
+                data = file.read()
+            self.hashes[os.path.realpath(path)] = hashlib.sha256(data).hexdigest()
+            # Honours a coding line and a byte order mark, and reads every line end as \n.
+            text = io.TextIOWrapper(io.BytesIO(data), tokenize.detect_encoding(io.BytesIO(data).readline)[0]).read()
         except (OSError, UnicodeDecodeError, SyntaxError) as error:
             raise CompileError(f"{shown}: cannot read the source of a kernel: {error}") from error
         try:

@@ -93,6 +93,11 @@ class ModuleOutline:
         yield from self.functions.values()
         yield from self.variables.values()
 
+    @property
+    def longest_body(self) -> int:
+        """Lines of LLVM's text in the longest function; 0 where none is defined."""
+        return max((function.body.count("\n") for function in self.functions.values() if function.body is not None), default=0)
+
     def users(self, name: str) -> list[str]:
         """Names of the functions and variables that refer to `name`, sorted."""
         return sorted(self._users.get(name, ()))

@@ -41,7 +41,7 @@ def test_ptxas_takes_the_kernels_under_their_names(name: str, kernels: list[str]
 @pytest.mark.parametrize(("name", "kernels"), [("zig-0.16-amdgcn", ZIG_16), ("zig-0.17-amdgcn", ZIG_17), ("clang-amdgcn", CLANG)])
 def test_a_code_object_has_the_kernels_under_their_names(name: str, kernels: list[str]) -> None:
     module, machine = _module(f"{name}.ll", "gfx1100")
-    found = codeobject.read(lld.link(machine.emit_object(module), (), name))
+    found = codeobject.read(lld.link([machine.emit_object(module)], (), name))
     assert sorted(found.kernels) == sorted(kernels)
     arguments = [(argument.offset, argument.size) for argument in found.kernels["raw_scale"].arguments]
     assert arguments[:3] == [(0, 8), (8, 8), (16, 4)]

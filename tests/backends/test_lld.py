@@ -29,19 +29,19 @@ def _object(functions: str = "define void @f() {\n  ret void\n}") -> bytes:
 
 
 def test_what_it_refuses_is_our_fault() -> None:
-    with pytest.raises(InternalError, match=r"(?s)^unit: the linker refused the object\n  .*unknown argument '--no-such-option'"):
-        lld.link(_object(), ("--no-such-option",), "unit")
+    with pytest.raises(InternalError, match=r"(?s)^unit: the linker refused the objects\n  .*unknown argument '--no-such-option'"):
+        lld.link([_object()], ("--no-such-option",), "unit")
 
 
 def test_object_that_cannot_be_read() -> None:
     with pytest.raises(InternalError, match=r"^unit: LLVM wrote an object that cannot be read: no 64-bit little-endian ELF header$"):
-        lld.link(b"no object", (), "unit")
+        lld.refuse_calls(b"no object", "unit")
 
 
 def test_object_that_calls_what_is_not_there() -> None:
     calls = "declare void @gone()\ndefine void @f() {\n  call void @gone()\n  ret void\n}"
     with pytest.raises(CompileError, match=r"(?s)^unit: some operations .*\n  function `f` calls `gone`$"):
-        lld.link(_object(calls), (), "unit")
+        lld.refuse_calls(_object(calls), "unit")
 
 
 def test_linker_that_is_killed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_linker_that_is_killed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     program.chmod(0o755)
     monkeypatch.setattr(lld, "_find", lambda: program)
     with pytest.raises(CompileError, match=r"^unit: the linker was killed by signal 9; it said: out of room$"):
-        lld.link(_object(), (), "unit")
+        lld.link([_object()], (), "unit")
 
 
 def test_large_object_passes() -> None:

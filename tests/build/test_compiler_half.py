@@ -19,8 +19,19 @@ TARGETS = ("gfx90a:xnack+", "x86-64-v3")
 
 # The compiler half: what a build and a merge need of the package, and nothing more.
 MODULES = ("__init__.py", "__main__.py", "errors.py", "in_process.py")
-PACKAGES = ("artifacts", "backends", "build", "frontend", "ir", "lang", "targets")
-COMMANDS = ("__init__.py", "app.py", "build.py", "failures.py", "merge.py", "options.py", "progress.py", "report.py")
+PACKAGES = ("artifacts", "backends", "build", "frontend", "ir", "lang", "math", "targets")
+COMMANDS = (
+    "__init__.py",
+    "accounts.py",
+    "ahead.py",
+    "app.py",
+    "build.py",
+    "failures.py",
+    "merge.py",
+    "options.py",
+    "progress.py",
+    "report.py",
+)
 
 SOURCES = {
     "first.py": """

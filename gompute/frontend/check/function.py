@@ -6,9 +6,10 @@ import ast
 import hashlib
 import inspect
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from types import FunctionType
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from gompute.frontend import typed
 from gompute.frontend.check import expressions
@@ -29,6 +30,10 @@ from gompute.lang.types import BOOL, ParamsType, PointerType, ScalarType
 from gompute.targets import Target
 
 __all__ = ["FunctionChecker", "Functions", "head_of"]
+
+
+_Key: TypeAlias = tuple[FunctionType, tuple[tuple[TypeVar, ScalarType], ...]]
+"""A function, and what its type parameters stand for."""
 
 
 class FunctionChecker(Context):
@@ -63,9 +68,11 @@ class Functions:
         self.faults = faults
         self.target = target
         self.checked: list[typed.Function] = []
-        self._instances: dict[tuple[FunctionType, tuple[tuple[TypeVar, ScalarType], ...]], typed.Function | None] = {}
+        self._instances: dict[_Key, typed.Function | None] = {}
         self._active: list[FunctionType] = []
         self._symbols: set[str] = set()
+        self._checking: list[_Key] = []
+        self._calls: dict[_Key, set[_Key]] = {}
 
     def called(self, function: FunctionType, bindings: Bindings, node: ast.AST) -> typed.Function:
         """The instance for a call. Faults at the call for recursion; a function with faults of its own ends the caller's statement."""
@@ -85,18 +92,33 @@ class Functions:
         """
         own = {parameter: bindings[parameter] for parameter in type_parameters(function) if parameter in bindings}
         key = (function, tuple(own.items()))
+        if self._checking:
+            self._calls.setdefault(self._checking[-1], set()).add(key)
         if key in self._instances:
             return self._instances[key]
         before = len(self.faults)
         self._active.append(function)
+        self._checking.append(key)
         try:
             with deep_recursion():
                 header = self.header(function, own)
                 made = None if header is None else self._check(function, header)
         finally:
             self._active.pop()
+            self._checking.pop()
         self._instances[key] = made if len(self.faults) == before else None
         return self._instances[key]
+
+    def reached_by(self, parts: Iterable[typed.Function]) -> set[typed.Function]:
+        """These functions and all that they call, directly or not, as far as they were checked."""
+        keys = {made: key for key, made in self._instances.items() if made is not None}
+        waiting, seen = [keys[part] for part in parts], set[_Key]()
+        while waiting:
+            key = waiting.pop()
+            if key not in seen:
+                seen.add(key)
+                waiting += self._calls.get(key, ())
+        return {made for key in seen if (made := self._instances.get(key)) is not None}
 
     def header(self, function: FunctionType, bindings: Bindings) -> Header | None:
         """Parameters and result from the annotations; None when they have faults, which are recorded."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from types import FunctionType
 
 from gompute.frontend import typed
@@ -18,11 +18,14 @@ from gompute.targets import Target
 __all__ = ["check_module", "check_on_host"]
 
 
-def check_module(root: str, specs: Iterable[KernelSpec], sources: Sources, target: Target) -> typed.Module:
-    """Check every kernel of a root for a target. Raises CompileError that lists all faults."""
+def check_module(root: str, specs: Iterable[KernelSpec], sources: Sources, target: Target) -> Iterator[typed.Module]:
+    """Check every kernel of a root for a target.
+
+    Gives a module for each kernel, with what it reaches, in the order of their names, until the first fault. Raises CompileError that
+    lists all faults at the end.
+    """
     faults = Faults()
     functions = Functions(sources, faults, target)
-    kernels: list[typed.Kernel] = []
     seen: set[str] = set()
     for spec in sorted(specs, key=lambda spec: spec.name):
         generic = spec.parameters
@@ -35,10 +38,12 @@ def check_module(root: str, specs: Iterable[KernelSpec], sources: Sources, targe
             faults.add(*_place(spec, sources), what, 'give one another name: name="..."')
         seen.add(spec.name)
         parts = _parts(spec, functions)
-        if parts is not None and not spec.problems:
-            kernels.append(_kernel(spec, parts, functions))
+        if parts is not None and not len(faults):
+            kernel = _kernel(spec, parts, functions)
+            reached = functions.reached_by(parts)
+            reached |= {part for part in kernel if isinstance(part, typed.Function)}  # one that the checker has composed
+            yield typed.Module(root, (kernel,), tuple(function for function in functions.checked if function in reached))
     faults.raise_if_any()
-    return typed.Module(root, tuple(kernels), tuple(functions.checked))
 
 
 def check_on_host(spec: KernelSpec, sources: Sources, target: Target) -> typed.Function:

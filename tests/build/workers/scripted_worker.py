@@ -15,25 +15,50 @@ from pathlib import Path
 BLOBS = {"sm": {"kind": "ptx", "version": "7.8"}, "gf": {"kind": "hsaco", "version": "5"}, "x8": {"kind": "so", "version": None}}
 
 
-def compile_unit(order, report):
+def prepare(order):
+    """There is nothing to load."""
+
+
+def compile_unit(order, blobs, report):
+    if order["work"] == "code":
+        return _code(order, blobs[0].decode(), report)
     text = Path(order["source"]).read_text()
-    action, *words = text.split("\n", 1)[0].lstrip("# ").split()
+    action, words = _script(text)
     report("check", ())
     if action == "refuse":
         return {"status": "refused", "message": f"{order['root']}.py:1:1: refused"}, ()
     if action == "bug":
         return {"status": "bug", "message": "Traceback: a bug"}, ()
-    made = [word for word in words if word.isidentifier()] or [f"{order['root']}_kernel"]
-    names = [name for name in made if order["kernels"] is None or name in order["kernels"]]
     if action == "exit":
         os._exit(3)
-    report("codegen", names)
+    made = [word for word in words if word.isidentifier()] or [f"{order['root']}_kernel"]
+    names = [name for name in made if order["kernels"] is None or name in order["kernels"]]
+    entries = [_kernel(name) for name in names]
+    if order["work"] == "lower":
+        report("lowered", names, {"count": 1, "entries": entries}, [f"{Path(order['source']).with_suffix('.pid')}\n{text}".encode()])
+    sources = {order["source"]: hashlib.sha256(text.encode()).hexdigest()}
+    reads = {"sources": sources, "files": {}, "folders": {}, "absent": [], "unknown": None}
+    return {"status": "done", "kernels": entries, "left_out": [name for name in made if name not in names], "reads": reads}, ()
+
+
+def _script(text):
+    action, *words = text.split("\n", 1)[0].lstrip("# ").split()
+    return action, words
+
+
+def _code(order, ir, report):
+    pid_file, text = ir.split("\n", 1)
+    action, words = _script(text)
+    report("codegen", [kernel["name"] for kernel in order["kernels"]])
     if action == "abort":
         os.write(2, b"LLVM ERROR: words of LLVM\n")
         os.abort()
     if action == "hang":
-        _write_whole(Path(order["source"]).with_suffix(".pid"), str(os.getpid()))
+        _write_whole(Path(pid_file), str(os.getpid()))
         time.sleep(60)
+    if action == "hog":
+        held = bytearray(1 << 31)
+        return {"status": "bug", "message": f"had {len(held)} bytes"}, ()
     if action == "kill":
         os.kill(os.getpid(), signal.SIGKILL)
     if action == "raise":
@@ -49,15 +74,14 @@ def compile_unit(order, report):
         return {"status": "done"}, ()
     done = {
         "status": "done",
-        "sources": [order["source"]],
-        "left_out": [name for name in made if name not in names],
-        "kernels": [_kernel(name) for name in names],
+        "piece": {"shared": {}, "listings": {}},
+        "kernels": order["kernels"],
         "blobs": [BLOBS[order["target"][:2]]],
         "listings": {"ir": "; listing\n"} if "ir" in order["emit"] else {},
         "toolchain": {"llvm": "0.0.0"},
     }
     size = int(words[0]) if words and words[0].isdecimal() else 0
-    return done, [f"{order['target']}\n{text}".encode() + bytes(size)]
+    return done, [b"piece", f"{order['target']}\n{text}".encode() + bytes(size)]
 
 
 def _write_whole(path, text):

@@ -1,0 +1,78 @@
+"""What a cached result is filed under: a hash of everything that decides it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import sys
+from collections.abc import Iterator
+from functools import lru_cache
+from importlib.machinery import PathFinder
+from pathlib import Path
+
+__all__ = ["digest", "python_identity", "toolchain_identity"]
+
+_PACKAGE = Path(__file__).parents[1]
+# What turns source into code: everything but the runtime and the command line.
+_COMPILER = ("artifacts", "backends", "build", "frontend", "ir", "lang", "math", "targets")
+# Package -> the distributions that bring it, by the names of their folders of metadata.
+_TOOLS = {"llvmlite": ("llvmlite",), "ziglang": ("ziglang",), "nvidia": ("nvidia_cuda_nvcc", "nvidia_nvvm"), "numpy": ("numpy",)}
+
+
+def digest(*parts: str | bytes) -> str:
+    """The sha256, in hex, of a list of texts and bytes. Lists that differ in how they are cut differ."""
+    total = hashlib.sha256()
+    for part in parts:
+        data = part.encode("utf-8", "surrogateescape") if isinstance(part, str) else part
+        total.update(len(data).to_bytes(8, "big"))
+        total.update(data)
+    return total.hexdigest()
+
+
+@lru_cache(maxsize=1)
+def toolchain_identity() -> dict[str, str]:
+    """A hash for each part of the compiler: Gompute's own sources, and each package that generates or links code. Nothing is imported."""
+    return {"gompute": digest(*_own_sources()), **{package: _installed(package, names) for package, names in _TOOLS.items()}}
+
+
+@lru_cache(maxsize=1)
+def python_identity() -> str:
+    """The interpreter that runs the frontend."""
+    return f"{platform.python_implementation()} {sys.version}"
+
+
+def _own_sources() -> Iterator[str | bytes]:
+    files = [_PACKAGE / "__init__.py", _PACKAGE / "errors.py"]
+    for name in _COMPILER:
+        for folder, folders, names in os.walk(_PACKAGE / name):
+            folders.sort()
+            files += [Path(folder, file) for file in sorted(names) if file.endswith(".py")]
+    for file in files:
+        yield str(file.relative_to(_PACKAGE))
+        yield file.read_bytes()
+
+
+def _installed(package: str, distributions: tuple[str, ...]) -> str:
+    """From the list of files and their hashes that an installer has left; where there is none, from size and time of the files."""
+    spec = PathFinder.find_spec(package)
+    places = list(spec.submodule_search_locations or ()) if spec is not None else []
+    parts: list[str | bytes] = []
+    for place in places:
+        beside = os.path.dirname(os.path.abspath(place))
+        records = [
+            Path(beside, name, "RECORD")
+            for name in sorted(os.listdir(beside))
+            if name.endswith(".dist-info") and name.partition("-")[0].lower() in distributions
+        ]
+        found = [record.read_bytes() for record in records if record.is_file()]
+        parts += found or [f"{name} {entry.st_size} {entry.st_mtime_ns}" for name, entry in _files(place)]
+    return digest(*parts)
+
+
+def _files(place: str) -> Iterator[tuple[str, os.stat_result]]:
+    for folder, folders, names in os.walk(place):
+        folders.sort()
+        for name in sorted(names):
+            if not name.endswith(".pyc"):
+                yield os.path.relpath(os.path.join(folder, name), place), os.stat(os.path.join(folder, name))

@@ -1,0 +1,294 @@
+"""One root on its way for one target: what there is to do, what the cache has of it, and what came out."""
+
+from __future__ import annotations
+
+import time
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gompute.artifacts.entry import KernelEntry
+from gompute.artifacts.name_table import kernel_from_json, kernel_to_json
+from gompute.build.job import CodegenJob, CompileJob, Job
+from gompute.build.keys import digest, python_identity, toolchain_identity
+from gompute.build.outcome import Compiled, CompiledBlob, Failed, Outcome, Step
+from gompute.build.records import Lowered, Records
+from gompute.build.store import Store
+from gompute.build.task import Answer, Task
+from gompute.build.wire import Message, encode
+
+__all__ = ["Making"]
+
+Entries = Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """The code of one kernel, with what goes with it (`shared`, `listings`)."""
+
+    entries: Entries
+    facts: Mapping[str, Any]
+    code: bytes
+
+
+class Making:
+    """A job from its start to its outcome.
+
+    Args:
+        store, records: the cache; both None where there is none.
+        add: takes a task for a worker.
+        end: takes the outcome, once.
+    """
+
+    def __init__(
+        self, job: Job, store: Store | None, records: Records | None, add: Callable[[Task], None], end: Callable[[Outcome], None]
+    ) -> None:
+        self._job = job
+        self._store = store
+        self._records = records
+        self._add = add
+        self._end = end
+        self._began = time.monotonic()
+        self._variants: list[Lowered] = []
+        self._units: list[tuple[Entries, str]] = []
+        self._pieces: dict[int, _Piece] = {}
+        self._open = 0
+        self._lowered = False
+        self._count = 0
+        self._reads: Mapping[str, Any] = {"sources": {}}
+        self._left_out: tuple[str, ...] = ()
+        self._whole: tuple[Mapping[str, Any], tuple[bytes, ...]] | None = None
+        self._failures: list[tuple[tuple[str, ...], str, bool]] = []
+        self._said: list[str] = []
+        self._steps: list[Step] = []
+        self._why: tuple[str, ...] = ()
+        self._done = False
+
+    def start(self) -> None:
+        """Take what the cache has, and add a task for the rest."""
+        if isinstance(self._job, CodegenJob):
+            self._lowered, self._count = True, 1
+            self._unit([kernel_to_json(kernel) for kernel in self._job.kernels], self._job.ir.encode(), "")
+            return
+        if self._records is None or self._job.check_only:
+            self._lower()
+            return
+        self._variants = self._records.variants(self._job)
+        current = self._records.current(self._variants)
+        if current is not None and self._take(current):
+            return
+        if current is not None:
+            self._why = ("cache: not all of it is there any more",)
+        elif self._variants:
+            self._why = tuple(self._records.changes(self._variants[0]))
+        else:
+            self._why = ("cache: never built before",)
+        self._lower()
+
+    # ---- source to IR ----
+
+    def _take(self, lowered: Lowered) -> bool:
+        """Go on from a lowering that is known; False where the IR of a kernel is not there any more."""
+        found: list[tuple[Entries, str, _Piece | None, bytes]] = []
+        for entries, ir in lowered.units:
+            piece = self._known_piece(entries, ir)
+            text = b""
+            if piece is None:
+                kept = None if self._store is None else self._store.get("ir", ir)
+                if kept is None:
+                    return False
+                text = zlib.decompress(kept.blobs[0])
+            found.append((entries, ir, piece, text))
+        self._reads, self._count, self._lowered = lowered.reads, len(found), True
+        self._left_out = lowered.left_out
+        if lowered.said:
+            self._said.append(lowered.said)
+        self._steps.append(Step("lower", tuple(lowered.kernels), True))
+        for number, (entries, ir, piece, text) in enumerate(found):
+            self._units.append((entries, ir))
+            if piece is not None:
+                self._have(number, piece)
+            else:
+                self._generate(number, text, "option: it was not generated with these options before, or the cache has dropped it")
+        self._go_on()
+        return True
+
+    def _lower(self) -> None:
+        assert isinstance(self._job, CompileJob)
+        self._add(Task(self._job, "check", (), self._job.lower_order(), (), self._was_lowered, self._ended, self._told))
+
+    def _told(self, message: Message) -> None:
+        entries: Entries = message.body["entries"]
+        self._count = message.body["count"]
+        self._unit(entries, message.blobs[0], self._why[0] if len(self._why) == 1 else "; ".join(self._why))
+
+    def _unit(self, entries: Entries, text: bytes, why: str) -> None:
+        """One kernel is lowered."""
+        number = len(self._units)
+        ir = digest(text)
+        self._units.append((entries, ir))
+        piece = self._known_piece(entries, ir)
+        if piece is not None:
+            self._have(number, piece)
+            self._go_on()
+            return
+        if self._store is not None:
+            self._store.put("ir", ir, {}, [zlib.compress(text, 1)])
+        self._generate(number, text, why)
+
+    def _was_lowered(self, answer: Answer) -> None:
+        assert isinstance(self._job, CompileJob)
+        self._heard(answer.said)
+        kernels = answer.body["kernels"]
+        self._reads = answer.body["reads"]
+        self._left_out = tuple(map(str, answer.body["left_out"]))
+        names = tuple(str(kernel["name"]) for kernel in kernels)
+        self._steps.append(Step("lower", names, False, answer.seconds, answer.body.get("phases", {}), "; ".join(self._why)))
+        if self._job.check_only:
+            self._finish(kernels, (), {}, {})
+            return
+        self._lowered = True
+        if self._records is not None and self._reads["unknown"] is None and not self._failures:
+            made = Lowered(self._reads, tuple(self._units), self._left_out, answer.said, toolchain_identity(), python_identity())
+            self._records.keep(self._job, made, self._variants)
+        self._go_on()
+
+    # ---- IR to code ----
+
+    def _known_piece(self, entries: Entries, ir: str) -> _Piece | None:
+        kept = None if self._store is None else self._store.get("code", self._code_key(entries, ir))
+        return None if kept is None else _Piece(entries, kept.body["facts"], kept.blobs[0])
+
+    def _code_key(self, entries: Entries, ir: str) -> str:
+        listings = sorted({"ir", "asm"} & self._job.emit)
+        return digest("code", ir, encode({"entries": list(entries)}), self._job.target.name, ",".join(listings), *_tools())
+
+    def _have(self, number: int, piece: _Piece) -> None:
+        self._pieces[number] = piece
+        self._steps.append(Step("code", _names(piece.entries), True))
+
+    def _generate(self, number: int, text: bytes, why: str) -> None:
+        entries, ir = self._units[number]
+        order = {
+            "work": "code",
+            "root": self._job.root_name,
+            "kernels": list(entries),
+            "target": self._job.target.name,
+            "emit": sorted(self._job.emit),
+            "whole": self._count == 1,
+        }
+
+        def generated(answer: Answer) -> None:
+            self._open -= 1
+            self._heard(answer.said)
+            piece = _Piece(entries, answer.body["piece"], answer.blobs[0])
+            self._pieces[number] = piece
+            self._steps.append(Step("code", _names(entries), False, answer.seconds, answer.body.get("phases", {}), why))
+            if self._store is not None:
+                self._store.put("code", self._code_key(entries, ir), {"facts": piece.facts}, [piece.code])
+            if "blobs" in answer.body:
+                self._whole = answer.body, answer.blobs[1:]
+            self._go_on()
+
+        def failed(kernels: tuple[str, ...], message: str, internal: bool, said: str) -> None:
+            self._open -= 1
+            self._heard(said)
+            self._failures.append((kernels, message, internal))
+            self._go_on()  # what the other kernels have to say is waited for
+
+        self._open += 1
+        self._add(Task(self._job, "codegen", _names(entries), order, [text], generated, failed))
+
+    # ---- code to blobs ----
+
+    def _go_on(self) -> None:
+        """Join the pieces when all are there."""
+        if not self._lowered or self._open or self._done:
+            return
+        if self._failures:
+            self._fail()
+            return
+        if self._whole is not None:
+            self._joined(*self._whole)
+            return
+        kept = None if self._store is None else self._store.get("blob", self._blob_key())
+        names = tuple(name for entries, _ in self._units for name in _names(entries))
+        if kept is not None:
+            self._steps.append(Step("join", names, True))
+            self._finish(kept.body["kernels"], kept.body["made"], kept.body["listings"], kept.body["toolchain"], kept.blobs)
+            return
+        pieces = [self._pieces[number] for number in range(len(self._units))]
+        order = {
+            "work": "join",
+            "root": self._job.root_name,
+            "target": self._job.target.name,
+            "emit": sorted(self._job.emit),
+            "pieces": [{"kernels": list(piece.entries), **piece.facts} for piece in pieces],
+        }
+
+        def joined(answer: Answer) -> None:
+            self._heard(answer.said)
+            self._steps.append(Step("join", names, False, answer.seconds, answer.body.get("phases", {}), "a kernel of it is new"))
+            self._joined(answer.body, answer.blobs)
+
+        self._add(Task(self._job, "link", names, order, [piece.code for piece in pieces], joined, self._ended))
+
+    def _blob_key(self) -> str:
+        pieces = (self._pieces[number] for number in sorted(self._pieces))
+        parts = (digest(encode({"entries": list(piece.entries), "facts": dict(piece.facts)}), piece.code) for piece in pieces)
+        return digest("blob", self._job.target.name, ",".join(sorted(self._job.emit)), *_tools(), *parts)
+
+    def _joined(self, body: Mapping[str, Any], blobs: tuple[bytes, ...]) -> None:
+        if self._store is not None:
+            kept = {name: body[name] for name in ("kernels", "listings", "toolchain")}
+            # The key `blobs` of a message is the wire's own.
+            self._store.put("blob", self._blob_key(), {"made": body["blobs"], **kept}, blobs)
+        self._finish(body["kernels"], body["blobs"], body["listings"], body["toolchain"], blobs)
+
+    # ---- outcomes ----
+
+    def _heard(self, said: str) -> None:
+        if said:
+            self._said.append(said)
+
+    def _ended(self, kernels: tuple[str, ...], message: str, internal: bool, said: str) -> None:
+        """A task has failed without which nothing comes out."""
+        self._heard(said)
+        self._failures.append((kernels, message, internal))
+        self._fail()
+
+    def _fail(self) -> None:
+        if self._done:
+            return
+        self._done = True
+        messages = list(dict.fromkeys(message for _, message, _ in self._failures))
+        kernels = tuple(dict.fromkeys(name for names, _, _ in self._failures for name in names))
+        internal = any(internal for _, _, internal in self._failures)
+        self._end(Failed(self._job, "\n".join(messages), kernels, internal, "".join(self._said), time.monotonic() - self._began))
+
+    def _finish(
+        self,
+        kernels: Sequence[object],
+        blobs: Sequence[Mapping[str, Any]],
+        listings: Mapping[str, str],
+        toolchain: Mapping[str, str],
+        data: Sequence[bytes] = (),
+    ) -> None:
+        entries: tuple[KernelEntry, ...] = tuple(kernel_from_json(kernel) for kernel in kernels)
+        made = tuple(CompiledBlob(blob["kind"], code, blob["version"]) for blob, code in zip(blobs, data, strict=True))
+        sources = tuple(map(Path, self._reads["sources"]))
+        self._done = True
+        seconds = time.monotonic() - self._began
+        said = "".join(self._said)
+        steps = tuple(self._steps)
+        self._end(Compiled(self._job, entries, made, listings, sources, toolchain, self._left_out, said, seconds, steps, self._why))
+
+
+def _tools() -> list[str]:
+    return [f"{name} {identity}" for name, identity in sorted(toolchain_identity().items())]
+
+
+def _names(entries: Entries) -> tuple[str, ...]:
+    return tuple(str(entry["name"]) for entry in entries)
