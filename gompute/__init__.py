@@ -61,8 +61,9 @@ if TYPE_CHECKING:
         target,
     )
     from gompute.lang.names import bf16, f16, f32, f64, fixed, i8, i16, i32, i64, ptr, u8, u16, u32, u64, vec
-    from gompute.lang.operations import fused, gather, kernel, map, map_indexed, map_to, scatter, unary, zip
+    from gompute.lang.operations import fused, gather, kernel, map, map_indexed, map_to, scatter, scatter_add, unary, zip
     from gompute.lang.params import params
+    from gompute.lang.reductions import all, any, max, min, reduce, scan, sum, sum_scan
     from gompute.runtime.buffer import Buffer
     from gompute.runtime.dim3 import Dim3
     from gompute.runtime.status import last_driver_error
@@ -77,8 +78,9 @@ _HOMES = {
     ),
     "gompute.lang.builtins": "bitcast block_dim block_id cast global_id grid_dim local local_id select static table target",
     "gompute.lang.names": "bf16 f16 f32 f64 fixed i8 i16 i32 i64 ptr u8 u16 u32 u64 vec",
-    "gompute.lang.operations": "fused gather kernel map map_indexed map_to scatter unary zip",
+    "gompute.lang.operations": "fused gather kernel map map_indexed map_to scatter scatter_add unary zip",
     "gompute.lang.params": "params",
+    "gompute.lang.reductions": "all any max min reduce scan sum sum_scan",
     "gompute.handles.kernel": "Kernel",
     "gompute.handles.raw_kernel": "RawKernel",
     "gompute.handles.auto_kernel": "AutoKernel",
@@ -122,6 +124,8 @@ __all__ = [
     "Unsupported",
     "__version__",
     "abi",
+    "all",
+    "any",
     "bf16",
     "bitcast",
     "block_dim",
@@ -150,14 +154,21 @@ __all__ = [
     "map_indexed",
     "map_to",
     "math",
+    "max",
+    "min",
     "params",
     "ptr",
     "random",
+    "reduce",
     "register_kernels",
     "runtime",
+    "scan",
     "scatter",
+    "scatter_add",
     "select",
     "static",
+    "sum",
+    "sum_scan",
     "table",
     "target",
     "u8",

@@ -43,6 +43,8 @@ CompareOp: TypeAlias = Literal["eq", "ne", "lt", "le", "gt", "ge"]
 IntrinsicName: TypeAlias = Literal["min", "max", "abs", "round", "bitcast", "sqrt", "floor", "ceil", "trunc", "copysign", "fmod", "fma"]
 IndexName: TypeAlias = Literal["global_id", "local_id", "block_id", "block_dim", "grid_dim"]
 AtomicOp: TypeAlias = Literal["add", "min", "max", "and", "or", "xor", "exchange", "cas"]
+Move: TypeAlias = Literal["gather", "scatter", "scatter_add"]
+Scan: TypeAlias = Literal["inclusive", "exclusive"]
 Scope: TypeAlias = Literal["block", "device", "system"]
 
 
@@ -318,13 +320,15 @@ class ElementwiseKernel(NamedTuple):
 
 
 class IndirectKernel(NamedTuple):
-    """``out[i] = src[idx[i]]``, or with `scatter` ``out[idx[i]] = src[i]``, for every i < count with 0 <= idx[i] < bound. The launch
-    arguments are (src, idx, out, count, bound); no two of the arrays overlap."""
+    """``out[i] = src[idx[i]]``, ``out[idx[i]] = src[i]`` or ``out[idx[i]] += src[i]`` for every i < count with 0 <= idx[i] < bound. The
+    launch arguments are (src, idx, out, count, bound); no two of the arrays overlap. `add` is the sum of two elements, for a `scatter_add`
+    of less than 32 bits; None for every other."""
 
     name: str
     element: ScalarType
     index_type: ScalarType
-    scatter: bool
+    move: Move
+    add: Function | None
     block_size: tuple[int, int, int]
 
     @property
@@ -341,6 +345,37 @@ class IndirectKernel(NamedTuple):
         return None
 
 
+class TiledKernel(NamedTuple):
+    """A reduction, or with `scan` a scan, as `gompute.lang.tiled` describes it: ``combine`` of what ``pre`` gives for each element, or of
+    the elements. `element` is the type of the array's elements; `combine` takes and gives values of the type of `identity`."""
+
+    name: str
+    element: ScalarType
+    pre: Function | None
+    combine: Function
+    identity: Constant
+    scan: Scan | None
+    block_size: tuple[int, int, int]
+
+    @property
+    def result(self) -> ScalarType:
+        return self.identity.type
+
+    @property
+    def arrays(self) -> tuple[Array, ...]:
+        return (Array("data" if self.scan is None else "in", self.element), Array("partials", self.result), Array("out", self.result))
+
+    @property
+    def counts(self) -> tuple[str, ...]:
+        """The scalar arguments, all u64."""
+        return ("len", "stage")
+
+    @property
+    def params(self) -> ParamsType | None:
+        last = None if self.pre is None else self.pre.parameters[-1].type
+        return last if isinstance(last, ParamsType) else None
+
+
 class RawKernel(NamedTuple):
     """A function whose parameters are the kernel's arguments: pointers, scalars and params, in order. `block_size` is the largest block."""
 
@@ -350,7 +385,7 @@ class RawKernel(NamedTuple):
 
 
 GeneratedKernel: TypeAlias = ElementwiseKernel | IndirectKernel
-Kernel: TypeAlias = GeneratedKernel | RawKernel
+Kernel: TypeAlias = GeneratedKernel | TiledKernel | RawKernel
 
 
 class Module(NamedTuple):

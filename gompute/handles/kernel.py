@@ -9,6 +9,9 @@ from gompute.errors import InvalidArgument
 from gompute.handles.defaults import Kernels
 from gompute.handles.generated import OnCpu, OnDevice
 from gompute.handles.opening import Opened, open_kernel, spec_of
+from gompute.handles.tiled import TiledOnCpu, TiledOnDevice
+from gompute.lang.operation import OPERATIONS
+from gompute.lang.tiled import Tiled
 from gompute.runtime import workers
 from gompute.runtime.buffer import Buffer
 from gompute.runtime.context import DeviceContext, DeviceKernel
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Kernel", "thread_count"]
 
-_Plan: TypeAlias = OnCpu | OnDevice
+_Plan: TypeAlias = OnCpu | OnDevice | TiledOnCpu | TiledOnDevice
 
 
 class Kernel:
@@ -67,13 +70,15 @@ class Kernel:
         """``cuda``, ``hip`` or ``cpu``."""
         return self._opened.backend
 
-    def run(self, *arguments: Any, **unexpected: Any) -> None:
+    def run(self, *arguments: Any, **unexpected: Any) -> Any:
         """Runs the operation on arrays and returns when the result is there.
 
-        ``run(data, params)`` for `map`, `map_indexed` and `fused`, ``run(inp, out, params)`` for `map_to`, ``run(a, b, ..., out, params)``
-        for `zip`, ``run(src, idx, out)`` for `gather` and `scatter`. Arrays are contiguous NumPy arrays of any shape, those of which
-        element i goes with element i of one shape; `params` is an instance of the params class or its bytes. The output of `map_to` and
-        `zip` may be one of the inputs. Where there is no element, nothing is done. Device memory is kept on the handle for the next call.
+        ``run(data, params)`` for `map`, `map_indexed` and `fused`, ``run(inp, out, params)`` for `map_to` and `scan`,
+        ``run(a, b, ..., out, params)`` for `zip`, ``run(src, idx, out)`` for `gather`, `scatter` and `scatter_add`, and
+        ``run(data, params)`` for `reduce`, `sum` and so on, which gives the value as a Python number. Arrays are contiguous NumPy arrays of
+        any shape, those of which element i goes with element i of one shape; `params` is an instance of the params class or its bytes. The
+        output of `map_to`, `zip` and an inclusive `scan` may be one of the inputs. Where there is no element, nothing is done, and a
+        reduction gives its identity. Device memory is kept on the handle for the next call.
 
         Raises:
             InvalidArgument: naming the argument, what was expected and what was given.
@@ -82,12 +87,13 @@ class Kernel:
         plan = self._plan
         if plan is None or unexpected:
             raise self._refusal("run", unexpected)
-        plan.run(arguments)
+        return plan.run(arguments)
 
     def launch(self, *arguments: Any, stream: Stream | None = None, **unexpected: Any) -> None:
         """Runs the operation on memory of the device and does not wait; see `synchronize`.
 
-        The arguments are those of `run`, with a Buffer for each array, of as many elements as it holds; on the CPU also an array.
+        The arguments are those of `run`, with a Buffer for each array, of as many elements as it holds; on the CPU also an array. A
+        reduction takes one more, ``launch(data, out, params)``, for its one result.
 
         Args:
             stream: where to queue it, the device's default stream when left out.
@@ -161,11 +167,16 @@ class Kernel:
 
 def _plan(opened: Opened, threads: int | None) -> _Plan:
     entry, kernel, context = opened.entry, opened.kernel, opened.context
+    tiled = isinstance(OPERATIONS.get(entry.kind), Tiled)
     if isinstance(kernel, CpuKernel):
+        if tiled:
+            return TiledOnCpu(entry, kernel, thread_count(threads))
         return OnCpu(entry, kernel, thread_count(threads))
     if threads is not None:
         raise InvalidArgument(f"threads: is for the cpu backend; this handle is on {opened.backend}")
     assert isinstance(kernel, DeviceKernel) and isinstance(context, DeviceContext)
+    if tiled:
+        return TiledOnDevice(entry, kernel, context.accelerator)
     return OnDevice(entry, kernel, context.accelerator)
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from gompute.artifacts.entry import ArgumentEntry
 from gompute.errors import InvalidArgument
 from gompute.handles.arrays import Array, check_array, check_buffer, not_whole, numpy_dtype
-from gompute.lang.operation import Use
+from gompute.lang.signature import Use
 from gompute.runtime.buffer import Buffer
 from gompute.runtime.context import Accelerator
 from gompute.runtime.cpu import is_host_buffer
@@ -79,11 +79,14 @@ class Operand:
         return Located(address, count, None)
 
 
-def check_together(operands: Sequence[Operand], located: Sequence[Located]) -> None:
+def check_together(operands: Sequence[Operand], located: Sequence[Located], *, in_place: bool = True) -> None:
     """Refuse arrays of one call that do not match.
 
     Those that have one element a work-item need one shape and one order of elements. The output may be one of the inputs where each element
     is read before it is written, and may overlap with none otherwise.
+
+    Args:
+        in_place: whether each element of such arrays is read before it is written.
 
     Raises:
         InvalidArgument: naming both arrays.
@@ -102,7 +105,7 @@ def check_together(operands: Sequence[Operand], located: Sequence[Located]) -> N
         elif other.elements != count:
             raise InvalidArgument(f"{operand.name}: expected as many elements as {first.name} has, {count}, got {other.elements}")
     *inputs, (output, written) = zip(operands, located, strict=True)
-    in_step = len(counted) == len(operands)
+    in_step = in_place and len(counted) == len(operands)
     for operand, read in inputs:
         if not (read.elements and written.elements):
             continue

@@ -12,8 +12,11 @@ from __future__ import annotations
 from gompute.errors import InternalError
 from gompute.frontend import typed
 from gompute.frontend.dialects.atomics import emit_atomic
+from gompute.frontend.dialects.cpu_tiles import Loops
 from gompute.frontend.dialects.dialect import CONTEXT_ARGUMENT, FUNCTION_ATTRIBUTES
 from gompute.frontend.dialects.element import emit_element, memory_attributes
+from gompute.frontend.dialects.tiles import TileEmitter
+from gompute.frontend.irtext.loops import counted
 from gompute.frontend.irtext.text import FunctionText, ModuleText, safe_name
 from gompute.frontend.irtext.values import load, value_type
 from gompute.lang.types import ParamsType, PointerType, ScalarType
@@ -29,7 +32,13 @@ _INVARIANT = ", !invariant.load !{}"
 # what another writes.
 _ACCESS = ", !llvm.access.group !0"
 _INDEPENDENT = ", !llvm.loop !1"
-_LOOP_METADATA = '!0 = distinct !{}\n!1 = distinct !{!1, !2}\n!2 = !{!"llvm.loop.parallel_accesses", !0}'
+_ROLLED = ", !llvm.loop !3"
+_LOOP_METADATA = """!0 = distinct !{}
+!1 = distinct !{!1, !2}
+!2 = !{!"llvm.loop.parallel_accesses", !0}
+!3 = distinct !{!3, !4, !5}
+!4 = !{!"llvm.loop.vectorize.enable", i1 false}
+!5 = !{!"llvm.loop.unroll.disable"}"""
 
 
 class CpuDialect:
@@ -89,15 +98,8 @@ class CpuDialect:
     def generated_kernel(self, module: ModuleText, kernel: typed.GeneratedKernel) -> None:
         """A loop over elements; the vectoriser takes that of an elementwise kernel."""
         text = FunctionText(module)
-        given = []
-        for position, array in enumerate(kernel.arrays):
-            base = text.value(f"load ptr, ptr {_argument(text, position)}, align 8{_INVARIANT}")
-            given.append((f"ptr{memory_attributes(kernel, array)}", f"%{array.name}", base))
-        for position, count in enumerate(kernel.counts, len(kernel.arrays)):
-            given.append(("i64", f"%{count}", text.value(f"load i64, ptr {_argument(text, position)}, align 8{_INVARIANT}")))
+        given = _arguments(text, kernel)
         work = given[len(kernel.arrays)][2]
-        if kernel.params is not None:
-            given.append((_params_parameter(kernel.params), "%params", _argument(text, len(given), kernel.params)))
         loop = module.unique_symbol(f"{kernel.name}_elements")
         _end_entry(text, kernel.name, loop, given, work)
 
@@ -106,11 +108,26 @@ class CpuDialect:
         text.branch_if(text.value("icmp ult i64 %begin, %stop"), "element", "done")
         text.start("element")
         index = text.value("phi i64 [ %begin, %entry ], [ %next, %advance ]")
-        emit_element(text, kernel, index, "ptr", "ptr", _ACCESS if independent else "")
+        emit_element(text, self, kernel, index, _ACCESS if independent else "")
         text.start("advance")
         text.effect(f"%next = add nuw i64 {index}, 1")
         text.branch_if(text.value("icmp ult i64 %next, %stop"), "element", "done", _INDEPENDENT if independent else "")
         text.start("done")
+        text.ret("void")
+        _add_loop(text, loop, given)
+
+    def tiled_kernel(self, module: ModuleText, kernel: typed.TiledKernel) -> None:
+        """A loop over tiles."""
+        text = FunctionText(module)
+        given = _arguments(text, kernel)
+        loop = module.unique_symbol(f"{kernel.name}_tiles")
+        _end_entry(text, kernel.name, loop, given, "%end")
+
+        text = FunctionText(module)
+        tiles = TileEmitter(text, kernel, Loops(_ROLLED))
+        count = tiles.launch()
+        stop = text.intrinsic("llvm.umin.i64", "i64", ("i64", "%stop"), ("i64", count))
+        counted(text, "%begin", stop, tiles.tile, suffix=_ROLLED)
         text.ret("void")
         _add_loop(text, loop, given)
 
@@ -158,6 +175,19 @@ def _end_entry(text: FunctionText, name: str, loop: str, given: list[tuple[str, 
     text.ret("void")
     header = f"define void @{name}(ptr %args, ptr %launch, i64 %begin, i64 %end) {FUNCTION_ATTRIBUTES}"
     text.module.add_function(text.definition(header))
+
+
+def _arguments(text: FunctionText, kernel: typed.GeneratedKernel | typed.TiledKernel) -> list[tuple[str, str, str]]:
+    """Of an operation's kernel, each argument's type and attributes, its name, and the operand that the entry point has for it."""
+    given = []
+    for position, array in enumerate(kernel.arrays):
+        base = text.value(f"load ptr, ptr {_argument(text, position)}, align 8{_INVARIANT}")
+        given.append((f"ptr{memory_attributes(kernel, array)}", f"%{array.name}", base))
+    for position, count in enumerate(kernel.counts, len(kernel.arrays)):
+        given.append(("i64", f"%{count}", text.value(f"load i64, ptr {_argument(text, position)}, align 8{_INVARIANT}")))
+    if kernel.params is not None:
+        given.append((_params_parameter(kernel.params), "%params", _argument(text, len(given), kernel.params)))
+    return given
 
 
 def _add_loop(text: FunctionText, loop: str, given: list[tuple[str, str, str]]) -> None:
