@@ -46,6 +46,28 @@ if TYPE_CHECKING:
     from gompute.handles.kernel_set import KernelSet, load
     from gompute.handles.raw_kernel import RawKernel
     from gompute.lang import abi, random
+    from gompute.lang.block import (
+        atomic_add,
+        atomic_and,
+        atomic_cas,
+        atomic_exchange,
+        atomic_max,
+        atomic_min,
+        atomic_or,
+        atomic_xor,
+        ballot,
+        barrier,
+        dynamic_shared,
+        lane_id,
+        shared,
+        shuffle,
+        shuffle_down,
+        shuffle_up,
+        shuffle_xor,
+        warp_all,
+        warp_any,
+        warp_size,
+    )
     from gompute.lang.builtins import (
         bitcast,
         block_dim,
@@ -60,7 +82,7 @@ if TYPE_CHECKING:
         table,
         target,
     )
-    from gompute.lang.names import bf16, f16, f32, f64, fixed, i8, i16, i32, i64, ptr, u8, u16, u32, u64, vec
+    from gompute.lang.names import array, bf16, f16, f32, f64, fixed, i8, i16, i32, i64, ptr, u8, u16, u32, u64, vec
     from gompute.lang.operations import fused, gather, kernel, map, map_indexed, map_to, scatter, scatter_add, unary, zip
     from gompute.lang.params import params
     from gompute.lang.reductions import all, any, max, min, reduce, scan, sum, sum_scan
@@ -76,8 +98,12 @@ _HOMES = {
         "InitFailed InternalError InvalidArgument KernelNotFound LaunchFailed ModuleLoadFailed NoDevice SyncFailed UnknownTarget "
         "Unsupported"
     ),
+    "gompute.lang.block": (
+        "atomic_add atomic_and atomic_cas atomic_exchange atomic_max atomic_min atomic_or atomic_xor ballot "
+        "barrier dynamic_shared lane_id shared shuffle shuffle_down shuffle_up shuffle_xor warp_all warp_any warp_size"
+    ),
     "gompute.lang.builtins": "bitcast block_dim block_id cast global_id grid_dim local local_id select static table target",
-    "gompute.lang.names": "bf16 f16 f32 f64 fixed i8 i16 i32 i64 ptr u8 u16 u32 u64 vec",
+    "gompute.lang.names": "array bf16 f16 f32 f64 fixed i8 i16 i32 i64 ptr u8 u16 u32 u64 vec",
     "gompute.lang.operations": "fused gather kernel map map_indexed map_to scatter scatter_add unary zip",
     "gompute.lang.params": "params",
     "gompute.lang.reductions": "all any max min reduce scan sum sum_scan",
@@ -126,11 +152,23 @@ __all__ = [
     "abi",
     "all",
     "any",
+    "array",
+    "atomic_add",
+    "atomic_and",
+    "atomic_cas",
+    "atomic_exchange",
+    "atomic_max",
+    "atomic_min",
+    "atomic_or",
+    "atomic_xor",
+    "ballot",
+    "barrier",
     "bf16",
     "bitcast",
     "block_dim",
     "block_id",
     "cast",
+    "dynamic_shared",
     "f16",
     "f32",
     "f64",
@@ -146,6 +184,7 @@ __all__ = [
     "installed_kernels",
     "kernel",
     "kernel_by_name",
+    "lane_id",
     "last_driver_error",
     "load",
     "local",
@@ -166,6 +205,11 @@ __all__ = [
     "scatter",
     "scatter_add",
     "select",
+    "shared",
+    "shuffle",
+    "shuffle_down",
+    "shuffle_up",
+    "shuffle_xor",
     "static",
     "sum",
     "sum_scan",
@@ -177,6 +221,9 @@ __all__ = [
     "u64",
     "unary",
     "vec",
+    "warp_all",
+    "warp_any",
+    "warp_size",
     "zip",
 ]
 

@@ -1,280 +1,55 @@
-"""The typed tree: what a checked kernel means, with every conversion written out.
-
-The checker makes it from Python's syntax tree, the emitter turns it into LLVM IR, and the evaluator runs it on the host. All three agree
-on one rule: no node converts anything by itself. Where Python's source mixes types, the tree holds an explicit `Cast`; weak literals have
-become constants of the type they meet.
-
-Nodes are named tuples: there are many kinds, and a dataclass of each would take longer to define than most kernels take to compile.
-"""
+"""The typed tree: its nodes, which `gompute.frontend.nodes` describes, and the kernels and modules that are made of them."""
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
-
-from gompute.lang.types import LocalArrayType, ParamsType, PointerType, ScalarType, TableType
-
-
-class Location(NamedTuple):
-    """A place in a source file: path relative to the root's folder, line from 1, column from 1."""
-
-    path: str
-    line: int
-    column: int
-
-
-# ---- places that hold values ----
-
-
-class Slot:
-    """A local variable or a parameter of a function. Identity is the object; `name` is for reading."""
-
-    __slots__ = ("name", "type")
-
-    def __init__(self, name: str, type: ScalarType | PointerType | ParamsType | LocalArrayType) -> None:
-        self.name = name
-        self.type = type
-
-
-# ---- expressions ----
-
-BinaryOp: TypeAlias = Literal["add", "sub", "mul", "truediv", "floordiv", "mod", "and", "or", "xor", "shl", "shr"]
-UnaryOp: TypeAlias = Literal["neg", "invert", "not"]
-CompareOp: TypeAlias = Literal["eq", "ne", "lt", "le", "gt", "ge"]
-IntrinsicName: TypeAlias = Literal["min", "max", "abs", "round", "bitcast", "sqrt", "floor", "ceil", "trunc", "copysign", "fmod", "fma"]
-IndexName: TypeAlias = Literal["global_id", "local_id", "block_id", "block_dim", "grid_dim"]
-AtomicOp: TypeAlias = Literal["add", "min", "max", "and", "or", "xor", "exchange", "cas"]
-Move: TypeAlias = Literal["gather", "scatter", "scatter_add"]
-Scan: TypeAlias = Literal["inclusive", "exclusive"]
-Scope: TypeAlias = Literal["block", "device", "system"]
-
-
-class Constant(NamedTuple):
-    """A value exactly representable in `type`: int, float or bool."""
-
-    type: ScalarType
-    value: float | bool
-
-
-class ReadLocal(NamedTuple):
-    """The value of a scalar variable or parameter."""
-
-    type: ScalarType
-    slot: Slot
-
-
-class ReadParam(NamedTuple):
-    """A scalar inside a params struct: `offset` bytes from its start, plus `at` times the element's size for a fixed array (`at` is of
-    type u64 or i64, `length` that of the array)."""
-
-    type: ScalarType
-    slot: Slot
-    offset: int
-    at: Expression | None = None
-    length: int | None = None
-
-
-class Unary(NamedTuple):
-    """`neg` and `invert` keep the type (integers wrap); `not` takes and gives bool."""
-
-    type: ScalarType
-    op: UnaryOp
-    operand: Expression
-
-
-class Binary(NamedTuple):
-    """Both operands are of `type`. `truediv` is for floats; `and`, `or`, `xor` for integers and bool; `shl`, `shr` for integers."""
-
-    type: ScalarType
-    op: BinaryOp
-    left: Expression
-    right: Expression
-
-
-class Compare(NamedTuple):
-    """Both operands are of one type; the result is bool. Float comparisons are ordered but for `ne`."""
-
-    op: CompareOp
-    left: Expression
-    right: Expression
-    type: ScalarType
-
-
-class Logical(NamedTuple):
-    """Short-circuit `and` / `or` of two bools; `type` is bool."""
-
-    op: Literal["and", "or"]
-    left: Expression
-    right: Expression
-    type: ScalarType
-
-
-class Conditional(NamedTuple):
-    """`then if condition else otherwise`; only the chosen side is evaluated."""
-
-    type: ScalarType
-    condition: Expression
-    then: Expression
-    otherwise: Expression
-
-
-class Cast(NamedTuple):
-    """Conversion by value: wraps between integers, rounds once to floats, saturates from floats (NaN to 0), != 0 to bool."""
-
-    type: ScalarType
-    operand: Expression
-
-
-class Intrinsic(NamedTuple):
-    """`min`, `max` (two operands of `type`; NaN propagates, -0 < +0), `abs`, `round` (float, to nearest even), `bitcast` (same width), and
-    of floats `sqrt`, `floor`, `ceil`, `trunc`, `copysign`, `fmod` and `fma`, each rounded once."""
-
-    type: ScalarType
-    name: IntrinsicName
-    operands: tuple[Expression, ...]
-
-
-class Index(NamedTuple):
-    """A coordinate of the running work-item; `dim` is 0, 1 or 2; `type` is u64."""
-
-    type: ScalarType
-    name: IndexName
-    dim: int
-
-
-class Load(NamedTuple):
-    """An element of a pointer, a local array or a constant table; `at` is of type u64 or i64."""
-
-    type: ScalarType
-    base: Slot | TableType
-    at: Expression
-
-
-class Call(NamedTuple):
-    """A call of a device function. A scalar argument is an expression; a pointer or params argument is the slot passed on.
-    `type` is None when the function returns nothing (then it is used as a statement only)."""
-
-    type: ScalarType | None
-    function: Function
-    arguments: tuple[Expression | Slot, ...]
-
-
-class Sequence(NamedTuple):
-    """Assign `value` to `slot`, then give `result`; how a chained comparison evaluates its middle operand once."""
-
-    type: ScalarType
-    slot: Slot
-    value: Expression
-    result: Expression
-
-
-Expression: TypeAlias = (
-    Constant | ReadLocal | ReadParam | Unary | Binary | Compare | Logical | Conditional | Cast | Intrinsic | Index | Load | Call | Sequence
-)
-
-# ---- statements ----
-
-
-class Assign(NamedTuple):
-    slot: Slot
-    value: Expression
-
-
-class Store(NamedTuple):
-    """`base[at] = value`; `at` is of type u64 or i64."""
-
-    base: Slot
-    at: Expression
-    value: Expression
-
-
-class If(NamedTuple):
-    condition: Expression
-    then: tuple[Statement, ...]
-    otherwise: tuple[Statement, ...]
-
-
-class While(NamedTuple):
-    condition: Expression
-    body: tuple[Statement, ...]
-
-
-class ForRange(NamedTuple):
-    """`for slot in range(start, stop, step)`, all of the slot's type and evaluated once, before the loop. A step of 0 runs no iteration
-    (Python raises; the checker refuses a constant 0). The counter never wraps past `stop`: range(250, 255, 10) of u8 runs once.
-    As in Python the slot keeps its last value after the loop, and an assignment to it in the body does not change the next iteration."""
-
-    slot: Slot
-    start: Expression
-    stop: Expression
-    step: Expression
-    body: tuple[Statement, ...]
-
-
-class Break(NamedTuple):
-    """Leave the innermost loop."""
-
-
-class Continue(NamedTuple):
-    """Go on with the innermost loop's next iteration."""
-
-
-class Return(NamedTuple):
-    value: Expression | None
-
-
-class Assert(NamedTuple):
-    """Checked builds stop when `condition` is false; others neither evaluate it nor the message."""
-
-    condition: Expression
-    message: str
-    location: Location
-
-
-class Evaluate(NamedTuple):
-    """A call made for its effect."""
-
-    call: Call
-
-
-Statement: TypeAlias = Assign | Store | If | While | ForRange | Break | Continue | Return | Assert | Evaluate
-
-
-# ---- functions and kernels ----
-
-
-class Function:
-    """A device function. `body` is filled after the header, so that a call can name a function whose body is still being checked.
-
-    Attributes:
-        symbol: unique in the module and safe in every assembler (letters, digits, underscore).
-        result: None when nothing is returned. Every path of a function with a result ends in `Return`.
-        locals: all slots but the parameters; scalars start at 0 (the checker refuses a read before assignment, so the value never shows),
-            local arrays start zeroed.
-        uses_index: the body, or a function that it calls, reads an `Index`.
-        inline: its code goes wherever it is called, so that loops over it vectorise.
-    """
-
-    __slots__ = ("body", "inline", "locals", "location", "parameters", "result", "symbol", "uses_index")
-
-    def __init__(
-        self,
-        symbol: str,
-        parameters: tuple[Slot, ...],
-        result: ScalarType | None,
-        location: Location,
-        locals: list[Slot] | None = None,
-        body: tuple[Statement, ...] = (),
-        uses_index: bool = False,
-        inline: bool = False,
-    ) -> None:
-        self.symbol = symbol
-        self.parameters = parameters
-        self.result = result
-        self.location = location
-        self.locals: list[Slot] = [] if locals is None else locals
-        self.body = body
-        self.uses_index = uses_index
-        self.inline = inline
+from typing import NamedTuple, TypeAlias
+
+from gompute.frontend.nodes import Assert as Assert
+from gompute.frontend.nodes import Assign as Assign
+from gompute.frontend.nodes import Atomic as Atomic
+from gompute.frontend.nodes import AtomicOp as AtomicOp
+from gompute.frontend.nodes import Barrier as Barrier
+from gompute.frontend.nodes import Binary as Binary
+from gompute.frontend.nodes import BinaryOp as BinaryOp
+from gompute.frontend.nodes import Break as Break
+from gompute.frontend.nodes import Call as Call
+from gompute.frontend.nodes import Cast as Cast
+from gompute.frontend.nodes import Clear as Clear
+from gompute.frontend.nodes import Compare as Compare
+from gompute.frontend.nodes import CompareOp as CompareOp
+from gompute.frontend.nodes import Conditional as Conditional
+from gompute.frontend.nodes import Constant as Constant
+from gompute.frontend.nodes import Continue as Continue
+from gompute.frontend.nodes import Evaluate as Evaluate
+from gompute.frontend.nodes import Expression as Expression
+from gompute.frontend.nodes import Extent as Extent
+from gompute.frontend.nodes import ForRange as ForRange
+from gompute.frontend.nodes import Function as Function
+from gompute.frontend.nodes import If as If
+from gompute.frontend.nodes import Index as Index
+from gompute.frontend.nodes import IndexName as IndexName
+from gompute.frontend.nodes import Intrinsic as Intrinsic
+from gompute.frontend.nodes import IntrinsicName as IntrinsicName
+from gompute.frontend.nodes import Load as Load
+from gompute.frontend.nodes import Location as Location
+from gompute.frontend.nodes import Logical as Logical
+from gompute.frontend.nodes import Move as Move
+from gompute.frontend.nodes import ReadLocal as ReadLocal
+from gompute.frontend.nodes import ReadParam as ReadParam
+from gompute.frontend.nodes import Return as Return
+from gompute.frontend.nodes import Scan as Scan
+from gompute.frontend.nodes import Scope as Scope
+from gompute.frontend.nodes import Sequence as Sequence
+from gompute.frontend.nodes import Slot as Slot
+from gompute.frontend.nodes import Statement as Statement
+from gompute.frontend.nodes import Store as Store
+from gompute.frontend.nodes import Unary as Unary
+from gompute.frontend.nodes import UnaryOp as UnaryOp
+from gompute.frontend.nodes import Use as Use
+from gompute.frontend.nodes import Warp as Warp
+from gompute.frontend.nodes import WarpName as WarpName
+from gompute.frontend.nodes import While as While
+from gompute.lang.types import ParamsType, ScalarType
 
 
 class Array(NamedTuple):
@@ -377,7 +152,8 @@ class TiledKernel(NamedTuple):
 
 
 class RawKernel(NamedTuple):
-    """A function whose parameters are the kernel's arguments: pointers, scalars and params, in order. `block_size` is the largest block."""
+    """A function whose parameters are the kernel's arguments: pointers, views, scalars and params, in order. `block_size` is the largest
+    block."""
 
     name: str
     function: Function

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from gompute.lang.types import U64, ParamsType, PointerType, ScalarType
+from gompute.lang.types import U64, ParamsType, PointerType, ScalarType, ViewType
 
 __all__ = [
     "READ",
@@ -35,7 +35,7 @@ class Argument:
     """One parameter of a kernel or of its function: its name and type."""
 
     name: str
-    type: PointerType | ScalarType | ParamsType
+    type: PointerType | ViewType | ScalarType | ParamsType
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ class Case:
         kernel: its public name.
         arguments: in the kernel's order, without the counts for an operation; arrays are copied before each run.
         expected: what the arrays at these positions hold afterwards.
+        shared: bytes of dynamic shared memory.
         grid, block: None for an operation, which runs through `Kernel.run`.
         result: what that gives, of a reduction: an array of one element.
     """
@@ -25,6 +26,7 @@ class Case:
     expected: dict[int, np.ndarray]
     grid: tuple[int, int, int] | None = None
     block: tuple[int, int, int] = (256, 1, 1)
+    shared: int = 0
     result: np.ndarray | None = None
 
     @property

@@ -9,7 +9,7 @@ from gompute.frontend import typed
 from gompute.frontend.check.function import Functions
 from gompute.lang.spec import KernelSpec
 from gompute.lang.tiled import Tiled
-from gompute.lang.types import BOOL, LocalArrayType, ParamsType, PointerType, ScalarType
+from gompute.lang.types import BOOL, ScalarType
 
 __all__ = ["preset", "tiled_kernel"]
 
@@ -61,7 +61,7 @@ def _location(spec: KernelSpec, functions: Functions) -> typed.Location:
     return typed.Location(functions.sources.read(place.file).relative, place.lineno, place.col_offset + 1)
 
 
-def _scalar(kind: ScalarType | PointerType | ParamsType | LocalArrayType | None) -> ScalarType:
+def _scalar(kind: object) -> ScalarType:
     if not isinstance(kind, ScalarType):
         raise InternalError(f"a reduction or a scan of {kind} passed the checks")
     return kind

@@ -23,8 +23,8 @@ def emit_element(text: FunctionText, dialect: Dialect, kernel: typed.GeneratedKe
         _moved_element(text, dialect, kernel, index)
         return
     pointer = dialect.global_pointer
-    if kernel.function.uses_index:
-        raise InternalError(f"the function of the kernel {kernel.name!r} reads a coordinate")
+    if kernel.function.uses:
+        raise InternalError(f"the function of the kernel {kernel.name!r} uses {', '.join(sorted(kernel.function.uses))}")
     passed = []
     for array in kernel.inputs:
         address = element_address(text, array.element, pointer, f"%{array.name}", index)
