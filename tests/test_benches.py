@@ -34,6 +34,11 @@ def test_import_time() -> None:
     assert float(rows["python"][0]) < float(rows["import numpy"][0])
 
 
+def test_math_time() -> None:
+    rows = table("math_time.py", "exp", "pow", "--type", "f64", "--count", "4096", "--rounds", "3")
+    assert {"exp", "pow"} <= rows.keys()
+
+
 @pytest.mark.skipif(shutil.which("g++") is None, reason="nvcc needs a C++ compiler for the host")
 def test_build_time() -> None:
     rows = table("build_time.py", "--rounds", "2", "--limit", "4")
