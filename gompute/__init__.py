@@ -46,6 +46,28 @@ if TYPE_CHECKING:
     from gompute.handles.kernel_set import KernelSet, load
     from gompute.handles.raw_kernel import RawKernel
     from gompute.lang import abi, random
+    from gompute.lang.block import (
+        atomic_add,
+        atomic_and,
+        atomic_cas,
+        atomic_exchange,
+        atomic_max,
+        atomic_min,
+        atomic_or,
+        atomic_xor,
+        ballot,
+        barrier,
+        dynamic_shared,
+        lane_id,
+        shared,
+        shuffle,
+        shuffle_down,
+        shuffle_up,
+        shuffle_xor,
+        warp_all,
+        warp_any,
+        warp_size,
+    )
     from gompute.lang.builtins import (
         bitcast,
         block_dim,
@@ -60,7 +82,7 @@ if TYPE_CHECKING:
         table,
         target,
     )
-    from gompute.lang.names import bf16, f16, f32, f64, fixed, i8, i16, i32, i64, ptr, u8, u16, u32, u64, vec
+    from gompute.lang.names import array, bf16, f16, f32, f64, fixed, i8, i16, i32, i64, ptr, u8, u16, u32, u64, vec
     from gompute.lang.operations import fused, gather, kernel, map, map_indexed, map_to, scatter, unary, zip
     from gompute.lang.params import params
     from gompute.runtime.buffer import Buffer
@@ -75,8 +97,12 @@ _HOMES = {
         "InitFailed InternalError InvalidArgument KernelNotFound LaunchFailed ModuleLoadFailed NoDevice SyncFailed UnknownTarget "
         "Unsupported"
     ),
+    "gompute.lang.block": (
+        "atomic_add atomic_and atomic_cas atomic_exchange atomic_max atomic_min atomic_or atomic_xor ballot "
+        "barrier dynamic_shared lane_id shared shuffle shuffle_down shuffle_up shuffle_xor warp_all warp_any warp_size"
+    ),
     "gompute.lang.builtins": "bitcast block_dim block_id cast global_id grid_dim local local_id select static table target",
-    "gompute.lang.names": "bf16 f16 f32 f64 fixed i8 i16 i32 i64 ptr u8 u16 u32 u64 vec",
+    "gompute.lang.names": "array bf16 f16 f32 f64 fixed i8 i16 i32 i64 ptr u8 u16 u32 u64 vec",
     "gompute.lang.operations": "fused gather kernel map map_indexed map_to scatter unary zip",
     "gompute.lang.params": "params",
     "gompute.handles.kernel": "Kernel",
@@ -122,11 +148,23 @@ __all__ = [
     "Unsupported",
     "__version__",
     "abi",
+    "array",
+    "atomic_add",
+    "atomic_and",
+    "atomic_cas",
+    "atomic_exchange",
+    "atomic_max",
+    "atomic_min",
+    "atomic_or",
+    "atomic_xor",
+    "ballot",
+    "barrier",
     "bf16",
     "bitcast",
     "block_dim",
     "block_id",
     "cast",
+    "dynamic_shared",
     "f16",
     "f32",
     "f64",
@@ -142,6 +180,7 @@ __all__ = [
     "installed_kernels",
     "kernel",
     "kernel_by_name",
+    "lane_id",
     "last_driver_error",
     "load",
     "local",
@@ -157,6 +196,11 @@ __all__ = [
     "runtime",
     "scatter",
     "select",
+    "shared",
+    "shuffle",
+    "shuffle_down",
+    "shuffle_up",
+    "shuffle_xor",
     "static",
     "table",
     "target",
@@ -166,6 +210,9 @@ __all__ = [
     "u64",
     "unary",
     "vec",
+    "warp_all",
+    "warp_any",
+    "warp_size",
     "zip",
 ]
 

@@ -62,8 +62,9 @@ def call_on_host(spec: KernelSpec, arguments: Sequence[Any], keywords: Mapping[s
                 raise InvalidArgument(f"'{spec.name}': argument '{slot.name}' is {slot.type}, not {value!r}") from error
         else:
             raise Unsupported(f"'{spec.name}' takes a pointer ('{slot.name}'); launch it through gompute.RawKernel on a backend")
-    if function.uses_index:
-        raise Unsupported(f"'{spec.name}' asks for coordinates such as global_id; launch it through gompute.RawKernel on a backend")
+    if function.uses:
+        needs = "coordinates such as global_id" if "index" in function.uses else "the other work-items of its block"
+        raise Unsupported(f"'{spec.name}' asks for {needs}; launch it through gompute.RawKernel on a backend")
     with deep_recursion():
         result = evaluate.run(function, values)
     return None if result is None or function.result is None else function.result(result)

@@ -23,7 +23,7 @@ def run(folder: Path, *command: str) -> str:
 
 
 def test_the_example(tmp_path: Path) -> None:
-    module, program = blocks("python")
+    module, program, *_ = blocks("python")
     (build,) = [block for block in blocks("sh") if block.startswith("gompute build")]
     (at_once,) = re.findall(r"`gompute (run [^`]*)`", README)
 
@@ -36,6 +36,15 @@ def test_the_example(tmp_path: Path) -> None:
     np.save(tmp_path / "in.npy", np.array([-1.0, 0.5, 2.0], np.float32))
     run(tmp_path, "-m", "gompute", *at_once.split())
     assert np.load(tmp_path / "out.npy").tolist() == [0.0, 1.5, 6.0]
+
+
+def test_the_example_of_a_block(tmp_path: Path) -> None:
+    module, program = [block for block in blocks("python") if "histogram" in block]
+    (build,) = re.findall(r"`gompute (build histogram.py [^`]*)`", README)
+    (tmp_path / "histogram.py").write_text(module)
+    run(tmp_path, "-m", "gompute", *build.split())
+    (said,) = re.findall(r"print\(.*# (.+)$", program, re.MULTILINE)
+    assert run(tmp_path, "-c", program).split() == said.split()
 
 
 def test_every_command_for_a_number_names_a_bench_that_is_there() -> None:

@@ -9,7 +9,7 @@ from gompute.artifacts.entry import ArgumentEntry, KernelEntry, ParamsEntry, Par
 from gompute.lang.operation import Argument
 from gompute.lang.params import leaves
 from gompute.lang.spec import KernelSpec
-from gompute.lang.types import ParamsType, PointerType
+from gompute.lang.types import U64, ParamsType, PointerType, ViewType
 
 __all__ = ["entry_of"]
 
@@ -23,19 +23,23 @@ def entry_of(spec: KernelSpec) -> KernelEntry:
         name=spec.name,
         symbol=spec.name,
         kind=spec.kind,
-        arguments=tuple(_argument(argument) for argument in spec.launch_arguments),
+        arguments=tuple(entry for argument in spec.launch_arguments for entry in _arguments(argument)),
         params=None if interface.params is None else _params(interface.params),
         block_size=spec.block_size,
     )
 
 
-def _argument(argument: Argument) -> ArgumentEntry:
-    kind = argument.type
+def _arguments(argument: Argument) -> tuple[ArgumentEntry, ...]:
+    """What a launch passes for one argument of the author's: of a view, its pointer and the length of each dimension."""
+    name, kind = argument.name, argument.type
     if isinstance(kind, PointerType):
-        return ArgumentEntry(argument.name, "pointer", kind.element.name, POINTER_SIZE, POINTER_SIZE)
+        return (ArgumentEntry(name, "pointer", kind.element.name, POINTER_SIZE, POINTER_SIZE),)
+    if isinstance(kind, ViewType):
+        extents = (ArgumentEntry(f"{name}.shape[{axis}]", "extent", U64.name, U64.size, U64.size) for axis in range(kind.ndim))
+        return (ArgumentEntry(name, "array", kind.element.name, POINTER_SIZE, POINTER_SIZE, kind.ndim), *extents)
     if isinstance(kind, ParamsType):
-        return ArgumentEntry(argument.name, "params", kind.name, kind.size, kind.align)
-    return ArgumentEntry(argument.name, "scalar", kind.name, kind.size, kind.size)
+        return (ArgumentEntry(name, "params", kind.name, kind.size, kind.align),)
+    return (ArgumentEntry(name, "scalar", kind.name, kind.size, kind.size),)
 
 
 def _params(layout: ParamsType) -> ParamsEntry:

@@ -15,17 +15,31 @@ class ArgumentEntry:
 
     Attributes:
         name: the parameter's name in the source; for a generated kernel the name in the table of operations (`data`, `len`, `params`).
-        kind: `pointer` (to global memory), `scalar` or `params` (a struct by value).
+        kind: `pointer` (to global memory), `array` (the pointer of a view), `extent` (the length of one of its dimensions), `scalar` or
+            `params` (a struct by value). After an `array` come as many `extent` as it has dimensions.
         dtype: the scalar's or the pointed-to type (`f32`); for `params` the name of the params type.
         size: bytes of the argument itself (8 for a pointer).
         align: its alignment.
+        ndim: dimensions of an `array`; else 0.
     """
 
     name: str
-    kind: Literal["pointer", "scalar", "params"]
+    kind: Literal["pointer", "array", "extent", "scalar", "params"]
     dtype: str
     size: int
     align: int
+    ndim: int = 0
+
+    @property
+    def is_pointer(self) -> bool:
+        return self.kind in ("pointer", "array")
+
+    @property
+    def declared(self) -> str:
+        """The argument's type as its author writes it."""
+        if self.kind == "pointer":
+            return f"ptr[{self.dtype}]"
+        return f"array[{self.dtype}, {self.ndim}]" if self.kind == "array" else self.dtype
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +109,7 @@ class KernelEntry:
 
         It follows from the other members, so that a name table cannot say one thing and promise another.
         """
-        arguments = ", ".join(f"{argument.name}: {self._type(argument)}" for argument in self.arguments)
+        arguments = ", ".join(f"{argument.name}: {self._type(argument)}" for argument in self.arguments if argument.kind != "extent")
         x, y, z = self.block_size
         return f"{self.kind}({arguments}) {'block<=' if self.kind == 'kernel' else 'block='}{x},{y},{z}"
 
@@ -105,10 +119,8 @@ class KernelEntry:
         return hashlib.sha256(self.signature.encode()).hexdigest()[:16]
 
     def _type(self, argument: ArgumentEntry) -> str:
-        if argument.kind == "pointer":
-            return f"ptr[{argument.dtype}]"
-        if argument.kind == "scalar" or self.params is None:
-            return argument.dtype
+        if argument.kind != "params" or self.params is None:
+            return argument.declared
         fields = "; ".join(
             f"{field.path}: {field.dtype if field.count is None else f'{field.dtype}[{field.count}]'} @{field.offset}"
             for field in self.params.fields

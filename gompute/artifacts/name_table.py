@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from gompute.artifacts.checked import Node, shown
 from gompute.artifacts.entry import ArgumentEntry, KernelEntry, ParamsEntry, ParamsFieldEntry, Resources
-from gompute.lang.types import SCALARS
+from gompute.lang.types import MAX_DIMENSIONS, SCALARS
 
 __all__ = ["kernel_from_json", "kernel_from_node", "kernel_to_json"]
 
 _INT_MAX = 2**31 - 1
 _KEYS = ("arguments", "block_size", "fingerprint", "kind", "name", "params", "resources", "signature", "symbol")
+_KINDS: tuple[Literal["pointer", "array", "extent", "scalar"], ...] = ("pointer", "array", "extent", "scalar")
 _RESOURCES = ("private", "registers", "scalar_registers", "shared", "spills")
 
 
@@ -22,6 +23,7 @@ def kernel_to_json(kernel: KernelEntry) -> dict[str, Any]:
     return {
         "arguments": [
             {"align": argument.align, "dtype": argument.dtype, "kind": argument.kind, "name": argument.name, "size": argument.size}
+            | ({"ndim": argument.ndim} if argument.kind == "array" else {})
             for argument in kernel.arguments
         ],
         "block_size": list(kernel.block_size),
@@ -87,11 +89,18 @@ def _arguments(node: Node, params: ParamsEntry | None) -> tuple[ArgumentEntry, .
     arguments = tuple(_argument(argument, params) for argument in node.items())
     if (params is None) == any(argument.kind == "params" for argument in arguments):
         node.wrong("have params without a layout" if params is None else "have no params, and a layout is given")
+    kinds = [argument.kind for argument in arguments]
+    wanted: list[str] = []
+    for argument in arguments:
+        if argument.kind != "extent":
+            wanted += [argument.kind, *["extent"] * argument.ndim]
+    if kinds != wanted:
+        node.wrong(f"must have as many extents after each array as it has dimensions, and are {', '.join(kinds)}")
     return arguments
 
 
 def _argument(node: Node, params: ParamsEntry | None) -> ArgumentEntry:
-    members = node.members(("align", "dtype", "kind", "name", "size"))
+    members = node.members(("align", "dtype", "kind", "name", "size"), ("ndim",))
     kind, name = members["kind"].text(), members["name"].text()
     size, align = members["size"].integer(1, _INT_MAX), members["align"].integer(1, 16)
     if kind == "params":
@@ -99,13 +108,17 @@ def _argument(node: Node, params: ParamsEntry | None) -> ArgumentEntry:
         if params is None or (dtype, size, align) != (params.name, params.size, params.align):
             node.wrong("disagrees with the kernel's params")
         return ArgumentEntry(name, "params", dtype, size, align)
-    if kind not in ("pointer", "scalar"):
-        members["kind"].wrong(f"must be pointer, scalar or params, is {shown(kind)}")
+    known = next((known for known in _KINDS if kind == known), None)
+    if known is None:
+        members["kind"].wrong(f"must be pointer, array, extent, scalar or params, is {shown(kind)}")
     dtype = members["dtype"].scalar()
-    natural = 8 if kind == "pointer" else SCALARS[dtype].size
+    if (kind == "array") != ("ndim" in members) or (kind == "extent" and dtype != "u64"):
+        node.wrong("an array, and nothing else, has ndim, and an extent is a u64")
+    ndim = members["ndim"].integer(1, MAX_DIMENSIONS) if "ndim" in members else 0
+    natural = 8 if kind in ("pointer", "array") else SCALARS[dtype].size
     if (size, align) != (natural, natural):
         node.wrong(f"a {kind} of {dtype} has size and alignment {natural}, not {size} and {align}")
-    return ArgumentEntry(name, "pointer" if kind == "pointer" else "scalar", dtype, size, align)
+    return ArgumentEntry(name, known, dtype, size, align, ndim)
 
 
 def _params(node: Node) -> ParamsEntry:

@@ -88,7 +88,7 @@ def _differences(kernel: KernelEntry, found: codeobject.KernelMetadata, target: 
     if have != wanted:
         wrong.append(f"kernel `{kernel.name}` has arguments at (offset, size) {have}, and its name table entry says {wanted}")
     for argument, metadata in zip(kernel.arguments, found.arguments, strict=False):
-        if (argument.kind == "pointer") != (metadata.kind == "global_buffer"):
+        if argument.is_pointer != (metadata.kind == "global_buffer"):
             wrong.append(
                 f"kernel `{kernel.name}` takes `{argument.name}` as {metadata.kind}, and its name table entry says {argument.kind}"
             )

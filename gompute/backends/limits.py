@@ -10,14 +10,12 @@ from llvmlite import binding as llvm
 from gompute.artifacts.entry import KernelEntry
 from gompute.errors import CompileError
 from gompute.ir.outline import ModuleOutline
+from gompute.ir.verify import SHARED_SPACE
 
 if TYPE_CHECKING:
     from gompute.targets import Target
 
 __all__ = ["argument_offsets", "check_limits", "static_shared"]
-
-#: LLVM's address space of memory shared by a block, on NVIDIA and AMD alike.
-_SHARED_SPACE = 3
 
 
 def argument_offsets(kernel: KernelEntry) -> tuple[tuple[int, ...], int]:
@@ -37,7 +35,7 @@ def static_shared(module: llvm.ModuleRef, shape: ModuleOutline, data: llvm.Targe
     sizes = {
         variable.name: int(data.get_abi_size(variable.global_value_type))
         for variable in module.global_variables
-        if shape.variables[variable.name].address_space == _SHARED_SPACE
+        if shape.variables[variable.name].address_space == SHARED_SPACE
     }
     if not sizes:
         return {kernel.symbol: 0 for kernel in kernels}
@@ -60,7 +58,7 @@ def check_limits(kernels: Sequence[KernelEntry], shared: Mapping[str, int], targ
                 f"(the largest is `{largest.name}`, {largest.size} bytes); pass a pointer to what is large"
             )
         used = shared[kernel.symbol]
-        if target.max_static_shared is not None and used > target.max_static_shared:
+        if used > target.max_static_shared:
             found.append(
                 f"kernel `{kernel.name}`: it declares {used} bytes of static shared memory, and {target.name} has at most "
                 f"{target.max_static_shared}; use smaller shared arrays"

@@ -14,7 +14,7 @@ _TARGET = re.compile(r"^\.target (\w+)", re.MULTILINE)
 _ENTRY = re.compile(r"^\.visible \.entry (\S+?)\((?P<parameters>[^()]*)\)(?P<directives>[^{]*)\{", re.MULTILINE)
 _PARAMETER = re.compile(r"\.param (?:\.align (?P<align>\d+) )?\.[a-z](?P<bits>\d+) [^\[,]*(?:\[(?P<length>\d+)\])?")
 _BLOCK = re.compile(r"\.(reqntid|maxntid) (\d+)(?:, (\d+))?(?:, (\d+))?")
-_EXTERN = re.compile(r"^\.extern (?:\.func\s+(?:\([^)]*\)\s*)?|[^\n(;]* )([\w$]+)", re.MULTILINE)
+_EXTERN = re.compile(r"^\.extern (?!\.shared [^;\n]*\[\];)(?:\.func\s+(?:\([^)]*\)\s*)?|[^\n(;]* )([\w$]+)", re.MULTILINE)
 # The last part of an opcode is its type. PTX has integers of 8 to 128 bits only; LLVM has been seen to write others.
 _ODD_TYPE = re.compile(r"^\s+(?:@!?%p\d+ )?[a-z][\w.:]*\.[usb](?!8\b|16\b|32\b|64\b|128\b)\d+\b[^\n]*", re.MULTILINE)
 
@@ -35,7 +35,7 @@ class PtxModule(NamedTuple):
         version: PTX version.
         target: of its `.target` line.
         kernels: by symbol.
-        externals: symbols that it only declares.
+        externals: symbols that it only declares, but for shared memory whose size the launch gives.
         odd_types: lines with an operation on an integer that PTX does not have.
     """
 

@@ -71,7 +71,7 @@ class _Frame:
             if isinstance(slot.type, ScalarType):
                 self.scalars[slot] = numeric.convert(0, slot.type)
             elif isinstance(slot.type, LocalArrayType):
-                self.arrays[slot] = [numeric.convert(0, slot.type.element)] * slot.type.length
+                self.arrays[slot] = []
             else:
                 raise InternalError(f"local variable {slot.name!r} of {function.symbol} is a {slot.type}")
 
@@ -125,8 +125,10 @@ def _execute(function: Function, frame: _Frame) -> Number | None:
             case typed.Assert(condition=condition, message=message, location=location):
                 if not _value(condition, frame):
                     raise AssertionError(f"{_place(location)}: {message or 'assertion failed'}")
-            case typed.Evaluate(call=call):
+            case typed.Evaluate(call=typed.Call() as call):
                 _call(call, frame)
+            case typed.Clear(slot=slot) if isinstance(slot.type, LocalArrayType):
+                frame.arrays[slot] = [numeric.convert(0, slot.type.element)] * slot.type.length
             case _:
                 raise InternalError(f"a statement that the host cannot run, in {function.symbol}: {statement}")
     if function.result is not None:

@@ -11,39 +11,20 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
 
-from gompute.lang.types import LocalArrayType, ParamsType, PointerType, ScalarType, TableType
-
-
-class Location(NamedTuple):
-    """A place in a source file: path relative to the root's folder, line from 1, column from 1."""
-
-    path: str
-    line: int
-    column: int
-
-
-# ---- places that hold values ----
-
-
-class Slot:
-    """A local variable or a parameter of a function. Identity is the object; `name` is for reading."""
-
-    __slots__ = ("name", "type")
-
-    def __init__(self, name: str, type: ScalarType | PointerType | ParamsType | LocalArrayType) -> None:
-        self.name = name
-        self.type = type
-
+from gompute.frontend.vocabulary import AtomicOp as AtomicOp
+from gompute.frontend.vocabulary import BinaryOp as BinaryOp
+from gompute.frontend.vocabulary import CompareOp as CompareOp
+from gompute.frontend.vocabulary import IndexName as IndexName
+from gompute.frontend.vocabulary import IntrinsicName as IntrinsicName
+from gompute.frontend.vocabulary import Location as Location
+from gompute.frontend.vocabulary import Scope as Scope
+from gompute.frontend.vocabulary import Slot as Slot
+from gompute.frontend.vocabulary import UnaryOp as UnaryOp
+from gompute.frontend.vocabulary import Use as Use
+from gompute.frontend.vocabulary import WarpName as WarpName
+from gompute.lang.types import ParamsType, ScalarType, TableType
 
 # ---- expressions ----
-
-BinaryOp: TypeAlias = Literal["add", "sub", "mul", "truediv", "floordiv", "mod", "and", "or", "xor", "shl", "shr"]
-UnaryOp: TypeAlias = Literal["neg", "invert", "not"]
-CompareOp: TypeAlias = Literal["eq", "ne", "lt", "le", "gt", "ge"]
-IntrinsicName: TypeAlias = Literal["min", "max", "abs", "round", "bitcast", "sqrt", "floor", "ceil", "trunc", "copysign", "fmod", "fma"]
-IndexName: TypeAlias = Literal["global_id", "local_id", "block_id", "block_dim", "grid_dim"]
-AtomicOp: TypeAlias = Literal["add", "min", "max", "and", "or", "xor", "exchange", "cas"]
-Scope: TypeAlias = Literal["block", "device", "system"]
 
 
 class Constant(NamedTuple):
@@ -132,23 +113,55 @@ class Intrinsic(NamedTuple):
 
 
 class Index(NamedTuple):
-    """A coordinate of the running work-item; `dim` is 0, 1 or 2; `type` is u64."""
+    """A coordinate of the running work-item; `dim` is 0, 1 or 2 (0 of `lane_id`); `type` is u64."""
 
     type: ScalarType
     name: IndexName
     dim: int
 
 
+class Extent(NamedTuple):
+    """The length of dimension `axis` of a view; `type` is u64."""
+
+    type: ScalarType
+    slot: Slot
+    axis: int
+
+
 class Load(NamedTuple):
-    """An element of a pointer, a local array or a constant table; `at` is of type u64 or i64."""
+    """An element of a pointer, a view, a local or shared array, or a constant table; `at`, of type u64 or i64, counts in C order."""
 
     type: ScalarType
     base: Slot | TableType
     at: Expression
 
 
+class Atomic(NamedTuple):
+    """Update an element with nothing in between; gives what it held before. `type` is one of i32, u32, i64, u64, f32 and f64, floats have
+    no `and`, `or` and `xor`. The operands, of `type`, are the value; of `cas` the expected value, then the new one. `base` is a pointer, a
+    view or a shared array, of which the scope is `block`."""
+
+    type: ScalarType
+    op: AtomicOp
+    base: Slot
+    at: Expression
+    operands: tuple[Expression, ...]
+    scope: Scope
+
+
+class Warp(NamedTuple):
+    """An exchange within the warp. Operands: of a shuffle the value, of `type`, and the lane or distance, a u32 taken modulo the warp size;
+    of the others a bool. `ballot` gives a u64, `any` and `all` give a bool. `mask` is a u64 with a bit for each lane that takes part, None
+    for all that have not returned."""
+
+    type: ScalarType
+    name: WarpName
+    operands: tuple[Expression, ...]
+    mask: Expression | None
+
+
 class Call(NamedTuple):
-    """A call of a device function. A scalar argument is an expression; a pointer or params argument is the slot passed on.
+    """A call of a device function. A scalar argument is an expression; a pointer, view or params argument is the slot passed on.
     `type` is None when the function returns nothing (then it is used as a statement only)."""
 
     type: ScalarType | None
@@ -165,9 +178,9 @@ class Sequence(NamedTuple):
     result: Expression
 
 
-Expression: TypeAlias = (
-    Constant | ReadLocal | ReadParam | Unary | Binary | Compare | Logical | Conditional | Cast | Intrinsic | Index | Load | Call | Sequence
-)
+_Leaf: TypeAlias = Constant | ReadLocal | ReadParam | Index | Extent | Load
+_Operation: TypeAlias = Unary | Binary | Compare | Logical | Conditional | Cast | Intrinsic | Atomic | Warp
+Expression: TypeAlias = _Leaf | _Operation | Call | Sequence
 
 # ---- statements ----
 
@@ -178,7 +191,7 @@ class Assign(NamedTuple):
 
 
 class Store(NamedTuple):
-    """`base[at] = value`; `at` is of type u64 or i64."""
+    """`base[at] = value`; `at`, of type u64 or i64, counts in C order."""
 
     base: Slot
     at: Expression
@@ -229,12 +242,22 @@ class Assert(NamedTuple):
 
 
 class Evaluate(NamedTuple):
-    """A call made for its effect."""
+    """A call, or an operation that does what a call may do, made for its effect."""
 
-    call: Call
+    call: Call | Atomic | Warp
 
 
-Statement: TypeAlias = Assign | Store | If | While | ForRange | Break | Continue | Return | Assert | Evaluate
+class Clear(NamedTuple):
+    """Set every element of a local array to 0."""
+
+    slot: Slot
+
+
+class Barrier(NamedTuple):
+    """Wait for the block."""
+
+
+Statement: TypeAlias = Assign | Store | If | While | ForRange | Break | Continue | Return | Assert | Evaluate | Clear | Barrier
 
 
 # ---- functions and kernels ----
@@ -246,13 +269,14 @@ class Function:
     Attributes:
         symbol: unique in the module and safe in every assembler (letters, digits, underscore).
         result: None when nothing is returned. Every path of a function with a result ends in `Return`.
-        locals: all slots but the parameters; scalars start at 0 (the checker refuses a read before assignment, so the value never shows),
-            local arrays start zeroed.
-        uses_index: the body, or a function that it calls, reads an `Index`.
+        locals: all slots but the parameters and shared arrays; scalars start at 0 (the checker refuses a read before assignment, so the
+            value never shows), local arrays are cleared by `Clear`.
+        uses: what the body, or a function that it calls, needs of the launch.
+        shared: the shared arrays of the body, and of every function that it calls, each once.
         inline: its code goes wherever it is called, so that loops over it vectorise.
     """
 
-    __slots__ = ("body", "inline", "locals", "location", "parameters", "result", "symbol", "uses_index")
+    __slots__ = ("body", "inline", "locals", "location", "parameters", "result", "shared", "symbol", "uses")
 
     def __init__(
         self,
@@ -262,7 +286,8 @@ class Function:
         location: Location,
         locals: list[Slot] | None = None,
         body: tuple[Statement, ...] = (),
-        uses_index: bool = False,
+        uses: frozenset[Use] = frozenset(),
+        shared: tuple[Slot, ...] = (),
         inline: bool = False,
     ) -> None:
         self.symbol = symbol
@@ -271,8 +296,19 @@ class Function:
         self.location = location
         self.locals: list[Slot] = [] if locals is None else locals
         self.body = body
-        self.uses_index = uses_index
+        self.uses = uses
+        self.shared = shared
         self.inline = inline
+
+    @property
+    def needs_context(self) -> bool:
+        """Whether it must be told of the launch where the hardware does not keep that."""
+        return not self.uses.isdisjoint(("index", "shared"))
+
+    @property
+    def together(self) -> bool:
+        """Whether work-items meet in it, so that it must not be moved into or out of a branch."""
+        return not self.uses.isdisjoint(("barrier", "warp"))
 
 
 class Array(NamedTuple):
@@ -342,7 +378,8 @@ class IndirectKernel(NamedTuple):
 
 
 class RawKernel(NamedTuple):
-    """A function whose parameters are the kernel's arguments: pointers, scalars and params, in order. `block_size` is the largest block."""
+    """A function whose parameters are the kernel's arguments: pointers, views, scalars and params, in order. `block_size` is the largest
+    block."""
 
     name: str
     function: Function

@@ -45,7 +45,7 @@ class Packing:
             gap = -end % argument.align
             offsets.append(end + gap)
             text += f"{gap}x" if gap else ""
-            if argument.kind == "pointer":
+            if argument.is_pointer:
                 text += "Q"
             elif argument.kind == "params":
                 text += f"{argument.size}s"

@@ -15,6 +15,7 @@ from gompute.handles.kernel import byte_count, thread_count
 from gompute.handles.opening import Opened, open_kernel, spec_of
 from gompute.handles.packing import Frame, Packing
 from gompute.handles.parameters import ParamsReader, scalar_reader
+from gompute.handles.views import view_reader
 from gompute.runtime.buffer import Buffer
 from gompute.runtime.context import Accelerator, DeviceContext
 from gompute.runtime.cpu import CpuKernel, is_host_buffer, on_stream
@@ -58,7 +59,9 @@ class RawKernel:
         self._opened = opened
         self._closed = False
         self._packing = Packing(entry.arguments)
-        self._readers = [self._reader(argument) for argument in entry.arguments]
+        self._arguments = [argument for argument in entry.arguments if argument.kind != "extent"]
+        self._readers = [self._reader(argument) for argument in self._arguments]
+        self._has_arrays = any(argument.kind == "array" for argument in self._arguments)
         #: The last launch's sizes as they were given, and as they were checked.
         self._last: tuple[object, tuple[Dim3, Dim3, int]] = (None, (Dim3(1), Dim3(1), 0))
         # A launch takes a frame and puts it back, so that launches from several threads do not write over each other's arguments.
@@ -83,8 +86,9 @@ class RawKernel:
             grid: blocks in x, y and z.
             block: work-items per block in x, y and z. A raw kernel's declared `block_size` is the most: in all where it was declared as one
                 number, in each dimension where as several. A generated kernel's is exact.
-            arguments: as the kernel declares them. A pointer takes a Buffer (on the CPU also a contiguous, writable array), a scalar a
-                number, params an instance of their class or its bytes.
+            arguments: as the kernel declares them. A pointer takes a Buffer (on the CPU also a contiguous, writable array), an array
+                with a shape `(buffer, shape)` (on the CPU also a writable array in C order with as many dimensions), a scalar a number,
+                params an instance of their class or its bytes.
             shared: bytes of dynamic shared memory per block.
             stream: where to queue it, the device's default stream when left out.
 
@@ -104,6 +108,8 @@ class RawKernel:
             shape = self._checked_shape(grid, block, shared)
         blocks, items, extra = shape
         values = [read(argument) for read, argument in zip(self._readers, arguments, strict=True)]
+        if self._has_arrays:
+            values = [part for value in values for part in (value if type(value) is tuple else (value,))]
         try:
             frame = self._frames.pop()
         except IndexError:
@@ -173,15 +179,18 @@ class RawKernel:
             return ParamsReader(name, params)
         context = self._opened.context
         if isinstance(context, DeviceContext):
-            return _device_reader(name, dtype, context.accelerator)
-        return lambda value: _host_address(name, dtype, value)
+            read = _device_reader(name, dtype, context.accelerator)
+            return read if argument.kind == "pointer" else view_reader(argument, read)
+        if argument.kind == "pointer":
+            return lambda value: _host_address(name, dtype, value)
+        return view_reader(argument, lambda value: _host_address(name, dtype, value), on_host=True)
 
     def _head(self) -> str:
-        names = ", ".join(f"{argument.name}: {_declared(argument)}" for argument in self._opened.entry.arguments)
+        names = ", ".join(f"{argument.name}: {argument.declared}" for argument in self._arguments)
         return f"launch of kernel {self.name!r} takes ({names})"
 
     def _wrong_count(self, arguments: tuple[Any, ...]) -> InvalidArgument:
-        expected = self._opened.entry.arguments
+        expected = self._arguments
         if len(arguments) < len(expected):
             missing = ", ".join(argument.name for argument in expected[len(arguments) :])
             return InvalidArgument(f"{self._head()} after grid and block: {missing} missing")
@@ -239,7 +248,3 @@ def _host_address(name: str, dtype: str, value: Any) -> int:
 def _length(entry: KernelEntry) -> int:
     """The place of a generated kernel's element count among its arguments: the first scalar."""
     return next(place for place, argument in enumerate(entry.arguments) if argument.kind == "scalar")
-
-
-def _declared(argument: ArgumentEntry) -> str:
-    return f"ptr[{argument.dtype}]" if argument.kind == "pointer" else argument.dtype

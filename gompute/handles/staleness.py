@@ -38,7 +38,7 @@ def _argument(arguments: tuple[ArgumentEntry, ...], position: int) -> str:
     if position >= len(arguments):
         return _NOTHING
     argument = arguments[position]
-    return f"{argument.name}: {f'ptr[{argument.dtype}]' if argument.kind == 'pointer' else argument.dtype}"
+    return f"{argument.name}: {argument.declared}"
 
 
 def _fields(params: ParamsEntry | None) -> dict[str, str]:

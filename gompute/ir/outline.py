@@ -29,6 +29,7 @@ _FREM = re.compile(r"^ +%\S+ = frem ", re.MULTILINE)
 _CONVENTION = re.compile(r"\w*cc|(?:ptx|amdgpu|spir)_\w+|aarch64_\w+_pcs")
 _VARIABLE_KIND = re.compile(r"(?:^| )(global|constant|alias|ifunc) ")
 _ADDRESS_SPACE = re.compile(r" addrspace\((\d+)\) ")
+_EMPTY = re.compile(r"\[0 x \w+\]")
 _LOCAL = frozenset({"internal", "private"})
 _NO_INITIALISER = frozenset({"external", "extern_weak"})
 
@@ -64,7 +65,8 @@ class FunctionOutline(NamedTuple):
 
 
 class VariableOutline(NamedTuple):
-    """A variable, an alias or an ifunc; `kind` is `global`, `constant`, `alias` or `ifunc`."""
+    """A variable, an alias or an ifunc; `kind` is `global`, `constant`, `alias` or `ifunc`. An `empty` one is an array without elements: of
+    shared memory, whatever a launch adds to it."""
 
     name: str
     kind: str
@@ -72,6 +74,7 @@ class VariableOutline(NamedTuple):
     local: bool
     address_space: int
     uses: frozenset[str]
+    empty: bool = False
 
 
 class ModuleOutline:
@@ -161,6 +164,7 @@ def _variable(name: str, rest: str) -> VariableOutline:
         local=not _LOCAL.isdisjoint(words),
         address_space=int(space[1]) if space is not None else 0,
         uses=_references(rest[kind.end() :]),
+        empty=_EMPTY.match(rest, kind.end()) is not None,
     )
 
 

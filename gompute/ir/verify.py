@@ -22,7 +22,7 @@ from gompute.ir.parse import describe_unit
 if TYPE_CHECKING:
     from gompute.targets import Target
 
-__all__ = ["CONVENTIONS", "Fault", "FaultKind", "Stage", "faults", "is_kernel_name", "verify"]
+__all__ = ["CONVENTIONS", "SHARED_SPACE", "Fault", "FaultKind", "Stage", "faults", "is_kernel_name", "verify"]
 
 Stage = Literal["before optimisation", "after optimisation"]
 FaultKind = Literal[
@@ -46,6 +46,9 @@ FaultKind = Literal[
 
 #: The calling convention of a kernel, by backend, in LLVM's words; a CPU kernel is a C function.
 CONVENTIONS = {"cuda": "ptx_kernel", "hip": "amdgpu_kernel", "cpu": ""}
+
+#: LLVM's address space of memory shared by a block, on NVIDIA and AMD alike.
+SHARED_SPACE = 3
 
 _CPU_PARAMETERS = ["ptr", "ptr", "i64", "i64"]
 
@@ -227,7 +230,7 @@ def _variable_faults(shape: ModuleOutline, place: _Place) -> Iterator[Fault]:
         elif name in _CONSTRUCTORS:
             what = _CONSTRUCTORS[name]
             yield Fault("constructor", "the module", f"it has global {what} (`{name}`), and nothing runs them; use constant initialisers")
-        elif not variable.defined:
+        elif not variable.defined and not (variable.address_space == SHARED_SPACE and variable.empty):
             text = f"it needs the variable `{name}`, which the module only declares; define it in the module"
             yield Fault("external variable", place.of_global(name), text)
 

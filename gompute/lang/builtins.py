@@ -6,11 +6,14 @@ The compiler knows them by identity. On the host those that concern plain number
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from gompute.errors import CompileError, Unsupported
 from gompute.lang import numeric, promotion
 from gompute.lang.types import ScalarType, TableType
+
+if TYPE_CHECKING:
+    from gompute.lang.names import array
 
 __all__ = [
     "Table",
@@ -23,6 +26,7 @@ __all__ = [
     "grid_dim",
     "local",
     "local_id",
+    "only_in_a_kernel",
     "select",
     "static",
     "table",
@@ -32,33 +36,34 @@ __all__ = [
 T = TypeVar("T")
 
 
-def _only_in_a_kernel(name: str) -> NoReturn:
+def only_in_a_kernel(name: str) -> NoReturn:
+    """Refuse a call on the host."""
     raise Unsupported(f"{name} has a value only inside a running kernel; call it from a function under @g.kernel")
 
 
 def global_id(dim: int) -> int:
     """Index of this work-item in the whole grid along `dim` (0, 1 or 2; a constant), as u64: ``block_id * block_dim + local_id``."""
-    _only_in_a_kernel("global_id")
+    only_in_a_kernel("global_id")
 
 
 def local_id(dim: int) -> int:
     """Index of this work-item in its block along `dim`, as u64."""
-    _only_in_a_kernel("local_id")
+    only_in_a_kernel("local_id")
 
 
 def block_id(dim: int) -> int:
     """Index of this work-item's block in the grid along `dim`, as u64."""
-    _only_in_a_kernel("block_id")
+    only_in_a_kernel("block_id")
 
 
 def block_dim(dim: int) -> int:
     """Work-items per block along `dim`, as launched, as u64."""
-    _only_in_a_kernel("block_dim")
+    only_in_a_kernel("block_dim")
 
 
 def grid_dim(dim: int) -> int:
     """Blocks in the grid along `dim`, as launched, as u64."""
-    _only_in_a_kernel("grid_dim")
+    only_in_a_kernel("grid_dim")
 
 
 def cast(value: float, kind: type[T]) -> T:
@@ -104,9 +109,10 @@ class TargetConstants:
 target = TargetConstants()
 
 
-def local(element: type[T], length: int) -> list[T]:
-    """A zeroed array of `length` elements, private to the work-item: ``acc = g.local(f32, 8)``."""
-    _only_in_a_kernel("local")
+def local(element: type[T], shape: int | tuple[int, ...]) -> array[T, Any]:
+    """An array private to the work-item, of a length or a shape in constants: ``acc = g.local(f32, 8)``. Its elements are 0 each time the
+    line runs."""
+    only_in_a_kernel("local")
 
 
 class Table(Sequence[Any]):

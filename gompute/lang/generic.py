@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, TypeAlias, TypeVar
 
-from gompute.lang.types import BOOL, PointerType, ScalarType
+from gompute.lang.types import BOOL, PointerType, ScalarType, ViewType
 
 __all__ = ["Bindings", "Pattern", "bind", "choices", "combinations", "no_types", "parameters_of", "suffix_of"]
 
@@ -25,10 +25,10 @@ Bindings: TypeAlias = Mapping[TypeVar, ScalarType]
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A type whose element is a type parameter: ``ptr[T]``. `of` makes the type of an instance from the element's type."""
+    """A type whose element is a type parameter: ``ptr[T]``, ``array[T, 2]``. `of` makes the type of an instance from the element's type."""
 
     parameter: TypeVar
-    of: Callable[[ScalarType], PointerType]
+    of: Callable[[ScalarType], PointerType | ViewType]
     spelled: str
 
     def __repr__(self) -> str:

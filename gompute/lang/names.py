@@ -1,4 +1,4 @@
-"""The type names of kernels: ``f32``, ``u64``, ``ptr[f32]``, ``fixed[f32, 4]``.
+"""The type names of kernels: ``f32``, ``u64``, ``ptr[f32]``, ``array[f32, 2]``, ``fixed[f32, 4]``.
 
 A type checker sees each as the Python type that behaves like it, so that a kernel module passes ``mypy --strict``; at run time they are
 the objects of `gompute.lang.types`.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-__all__ = ["bf16", "f16", "f32", "f64", "fixed", "i8", "i16", "i32", "i64", "ptr", "u8", "u16", "u32", "u64", "vec"]
+__all__ = ["array", "bf16", "f16", "f32", "f64", "fixed", "i8", "i16", "i32", "i64", "ptr", "u8", "u16", "u32", "u64", "vec"]
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +45,19 @@ if TYPE_CHECKING:
         def __getitem__(self, index: int) -> T: ...
         def __setitem__(self, index: int, value: T) -> None: ...
 
+    class array(Generic[T, N]):
+        """An array with a shape: ``a[i, j]`` reads, ``a[i, j] = x`` writes."""
+
+        @property
+        def shape(self) -> tuple[int, ...]: ...
+        @property
+        def ndim(self) -> int: ...
+        def __len__(self) -> int: ...
+        def __getitem__(self, index: int | tuple[int, ...]) -> T: ...
+        def __setitem__(self, index: int | tuple[int, ...], value: T) -> None: ...
+
 else:
+    from functools import partial
     from typing import Literal, TypeVar, get_args, get_origin
 
     from gompute.errors import CompileError
@@ -60,6 +72,7 @@ else:
         I16,
         I32,
         I64,
+        MAX_DIMENSIONS,
         U8,
         U16,
         U32,
@@ -68,6 +81,7 @@ else:
         PointerType,
         ScalarType,
         Vector,
+        ViewType,
     )
 
     i8, i16, i32, i64 = I8, I16, I32, I64
@@ -80,9 +94,26 @@ else:
         def __class_getitem__(cls, element):
             if isinstance(element, TypeVar):
                 return Pattern(element, PointerType, f"ptr[{element.__name__}]")
+            element = BOOL if element is bool else element
             if not isinstance(element, ScalarType):
                 raise CompileError(f"ptr[{element!r}] is no pointer type; write ptr[f32] or another scalar type")
             return PointerType(element)
+
+    class array:
+        """An array with a shape, the last index fastest: ``a: array[f32, 2]``, or ``array[f32, Literal[2]]`` for a type checker, which
+        takes no plain number there. ``a[i, j]`` reads, ``a[i, j] = x`` writes, ``a.shape[0]`` is the length of a dimension as a u64."""
+
+        def __class_getitem__(cls, item):
+            element, ndim = item if isinstance(item, tuple) and len(item) == 2 else (item, None)
+            if get_origin(ndim) is Literal:
+                (ndim,) = get_args(ndim)
+            element = BOOL if element is bool else element
+            if isinstance(element, TypeVar) and type(ndim) is int and 1 <= ndim <= MAX_DIMENSIONS:
+                return Pattern(element, partial(ViewType, ndim=ndim), f"array[{element.__name__}, {ndim}]")
+            if not isinstance(element, ScalarType) or type(ndim) is not int or not 1 <= ndim <= MAX_DIMENSIONS:
+                what = f"array[{element!r}, {ndim!r}] is no array type"
+                raise CompileError(f"{what}; write array[f32, 2]: a scalar type and 1 to {MAX_DIMENSIONS} dimensions")
+            return ViewType(element, ndim)
 
     class fixed:
         """A fixed-length array as a params field: ``weights: fixed[f32, 9]``, or ``fixed[f32, Literal[9]]`` for a type checker, which

@@ -12,7 +12,7 @@ from itertools import pairwise
 from string import ascii_lowercase
 from typing import TypeAlias
 
-from gompute.lang.types import U64, ParamsType, PointerType, ScalarType
+from gompute.lang.types import U64, ParamsType, PointerType, ScalarType, ViewType
 
 __all__ = [
     "OPERATIONS",
@@ -37,7 +37,7 @@ class Argument:
     """One parameter of a kernel or of its function: its name and type."""
 
     name: str
-    type: PointerType | ScalarType | ParamsType
+    type: PointerType | ViewType | ScalarType | ParamsType
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from gompute.errors import CompileError
 from gompute.lang.generic import Bindings, bind, choices, combinations, no_types, parameters_of, suffix_of
 from gompute.lang.operation import OPERATIONS, Argument, Fault, Fused, Indirect, KernelInterface, Operation, Signature
 from gompute.lang.params import crossing_type
-from gompute.lang.types import BOOL, ParamsType, PointerType, ScalarType
+from gompute.lang.types import BOOL, ParamsType, PointerType, ScalarType, ViewType
 
 __all__ = ["MAX_BLOCK", "REGISTRY", "KernelSpec", "Place", "argument_type", "specs_of"]
 
@@ -47,9 +47,9 @@ class Place:
     end_col_offset: int
 
 
-def argument_type(annotation: object) -> PointerType | ScalarType | ParamsType | None:
+def argument_type(annotation: object) -> PointerType | ViewType | ScalarType | ParamsType | None:
     """The kernel type that an annotation stands for, or None. Raises `ParamsRejected` for a params class with bad fields."""
-    if isinstance(annotation, (ScalarType, PointerType)):
+    if isinstance(annotation, (ScalarType, PointerType, ViewType)):
         return annotation
     if annotation is bool:
         return BOOL

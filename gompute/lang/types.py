@@ -103,6 +103,22 @@ class PointerType:
         return f"ptr[{self.element}]"
 
 
+#: The most dimensions of a view.
+MAX_DIMENSIONS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class ViewType:
+    """An array in global memory with a shape, as a raw kernel takes it: elements in C order, the last index fastest. A launch passes a
+    pointer, then the length of each dimension as a u64."""
+
+    element: ScalarType
+    ndim: int
+
+    def __repr__(self) -> str:
+        return f"array[{self.element}, {self.ndim}]"
+
+
 @dataclass(frozen=True, slots=True)
 class FixedArray:
     """The annotation of a params field that holds `length` elements."""
@@ -190,6 +206,15 @@ class LocalArrayType:
 
     element: ScalarType
     length: int
+
+
+@dataclass(frozen=True, slots=True)
+class SharedArrayType:
+    """An array that the work-items of a block share, not cleared; `length` is None for one whose size the launch gives, of which a kernel
+    has one however often it is named."""
+
+    element: ScalarType
+    length: int | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,24 +19,20 @@ from gompute.runtime.context import AnyContext
 from gompute.runtime.dim3 import MAX_BLOCKS, Dim3, Extent
 from gompute.runtime.host_driver import HostDriver
 from gompute.runtime.processor import host_device
+from gompute.runtime.scratch import run_blocks
+from gompute.targets.cpu import MAX_SHARED
 from gompute.targets.device import Device
 
 if TYPE_CHECKING:
     from gompute.runtime.stream import Stream
 
-__all__ = ["HOST_MEMORY", "Context", "CpuKernel", "CpuModule", "LaunchShape", "is_host_buffer", "on_stream"]
+__all__ = ["HOST_MEMORY", "Context", "CpuKernel", "CpuModule", "is_host_buffer", "on_stream"]
 
 _EVERYTHING = 2**64 - 1
 
 # Work-items below which a second thread costs more than it brings. A generated kernel's item is a few operations; a raw one's is unknown.
 _ELEMENT_GRAIN = 1 << 16
 _ITEM_GRAIN = 1 << 12
-
-
-class LaunchShape(ctypes.Structure):
-    """What a raw kernel's entry point is told of the launch."""
-
-    _fields_ = (("grid", ctypes.c_uint64 * 3), ("block", ctypes.c_uint64 * 3), ("shared", ctypes.c_uint64))
 
 
 #: Where every buffer of the CPU backend lives.
@@ -87,10 +83,10 @@ class CpuKernel:
         blocks, items = Dim3.of(grid, "grid"), Dim3.of(block, "block")
         self.check(blocks, items, shared)
         packed = PackedArguments(args, HOST_MEMORY)
-        shape = LaunchShape(tuple(blocks), tuple(items), shared)
+        shape = tuple(blocks), tuple(items), shared
 
         def work() -> None:
-            self._entry(packed.address, ctypes.addressof(shape), 0, _EVERYTHING)
+            run_blocks(self._entry, packed.address, shape, 0, _EVERYTHING)
 
         on_stream(stream, f"kernel {self.symbol}", work, args)
 
@@ -125,19 +121,22 @@ class CpuKernel:
         for axis, blocks in zip("xyz", grid, strict=True):
             if blocks > MAX_BLOCKS:
                 raise InvalidArgument(f"grid: {blocks} blocks in {axis}; cpu takes at most {MAX_BLOCKS}")
-        if shared < 0:
-            raise InvalidArgument(f"shared: {shared} bytes; expected a number that is not negative")
+        if not 0 <= shared <= MAX_SHARED:
+            raise InvalidArgument(f"shared: {shared} bytes; cpu gives a block at most {MAX_SHARED}")
 
     def launch_packed(self, grid: Dim3, block: Dim3, shared: int, arguments: int, threads: int = 1) -> None:
-        """Runs every block of a raw kernel, and returns when all are done."""
-        shape = LaunchShape(tuple(grid), tuple(block), shared)
-        where = ctypes.addressof(shape)
+        """Runs every block of a raw kernel, and returns when all are done.
+
+        Raises:
+            AllocFailed: there is not as much memory as the work-items of a block need to wait for each other.
+        """
+        shape = tuple(grid), tuple(block), shared
         parts = workers.split(grid.product, threads, max(1, _ITEM_GRAIN // block.product), 1)
         entry = self._entry
         if len(parts) == 1:
-            entry(arguments, where, 0, grid.product)
+            run_blocks(entry, arguments, shape, 0, grid.product)
         else:
-            workers.run_split(parts, lambda begin, end: entry(arguments, where, begin, end))
+            workers.run_split(parts, lambda begin, end: run_blocks(entry, arguments, shape, begin, end))
 
 
 class CpuModule:

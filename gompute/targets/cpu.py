@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from gompute.targets.target import Target
 
-__all__ = ["CPU", "cpu_targets", "missing_flags"]
+__all__ = ["CPU", "MAX_SHARED", "cpu_targets", "missing_flags"]
 
 # What the x86-64 psABI asks of a level, in the words of /proc/cpuinfo: `abm` is LZCNT, `cx16` CMPXCHG16B, `pni` SSE3. OSXSAVE has no word
 # there; the kernel shows `avx` only where it saves the registers.
@@ -18,6 +18,9 @@ _V3 = frozenset(
 )
 _V4 = _V3 | frozenset("avx512f avx512bw avx512cd avx512dq avx512vl".split())
 _ARMV8 = frozenset("fp asimd".split())
+
+#: Bytes of shared memory of a block. It is ordinary memory, so the number is chosen: as much as the GPU with the most has.
+MAX_SHARED = 320 * 1024
 
 #: platform.machine() of the machines that a triple's first part names.
 _MACHINES = {"x86_64": "x86_64", "amd64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}
@@ -36,7 +39,7 @@ def _target(name: str, number: tuple[int, ...], family: str, triple: str, cpu: s
         cpu=cpu,
         triple=triple,
         warp_size=1,
-        max_static_shared=None,
+        max_static_shared=MAX_SHARED,
         max_params=None,
         features=features,
     )

@@ -34,7 +34,7 @@ class Target:
         features: LLVM's feature string; says all that `cpu` leaves open.
         triple: LLVM's target triple.
         warp_size: work-items that run in step; 1 on a CPU.
-        max_static_shared: bytes of shared memory that a kernel may declare; None where nothing limits it.
+        max_static_shared: bytes of shared memory that a kernel may declare; on a CPU that is also the most that a launch may ask for.
         max_params: bytes of all launch arguments together; None where nothing limits it.
         max_block: work-items per block.
         ptx_version: NVIDIA: the lowest PTX version that has this architecture, which is what LLVM writes.
@@ -58,7 +58,7 @@ class Target:
     cpu: str
     triple: str
     warp_size: int
-    max_static_shared: int | None
+    max_static_shared: int
     max_params: int | None
     suffix: Literal["", "a", "f"] = ""
     features: str = ""

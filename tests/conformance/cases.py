@@ -24,6 +24,7 @@ class Case:
         arguments: in the kernel's order, without the counts for an operation; arrays are copied before each run.
         expected: what the arrays at these positions hold afterwards.
         grid, block: None for an operation, which runs through `Kernel.run`.
+        shared: bytes of dynamic shared memory.
     """
 
     kernel: str
@@ -31,6 +32,7 @@ class Case:
     expected: dict[int, np.ndarray]
     grid: tuple[int, int, int] | None = None
     block: tuple[int, int, int] = (256, 1, 1)
+    shared: int = 0
 
 
 def f32s(*extra: float) -> np.ndarray:

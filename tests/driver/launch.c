@@ -15,6 +15,8 @@ struct launch {
     entry *kernel;
     struct {
         uint64_t grid[3], block[3], shared;
+        void *scratch;
+        uint64_t scratch_size, scratch_needed;
     } shape;
     int arguments;
     size_t offsets[MAX_ARGUMENTS];
@@ -26,7 +28,16 @@ static void run_launch(struct work *work) {
     struct launch *launch = work->data;
     void *arguments[MAX_ARGUMENTS];
     for (int i = 0; i < launch->arguments; i++) arguments[i] = launch->values + launch->offsets[i];
+    launch->shape.scratch = NULL;
+    launch->shape.scratch_size = launch->shape.scratch_needed = 0;
     launch->kernel(arguments, &launch->shape, 0, UINT64_MAX);
+    if (launch->shape.scratch_needed != 0) {
+        launch->shape.scratch_size = launch->shape.scratch_needed;
+        launch->shape.scratch = aligned_alloc(64, (launch->shape.scratch_size + 63) / 64 * 64);
+        launch->shape.scratch_needed = 0;
+        launch->kernel(arguments, &launch->shape, 0, UINT64_MAX);
+        free(launch->shape.scratch);
+    }
     break_device(work->device, launch->symbol);
 }
 

@@ -240,7 +240,8 @@ def test_a_while_loop_may_run_no_time() -> None:
 def test_a_local_array_starts_at_zero_and_is_new_in_each_call() -> None:
     a = Slot("acc", LocalArrayType(F32, 3))
     bump = typed.Store(a, constant(1, U64), add(typed.Load(F32, a, constant(1, U64)), constant(2.5, F32), F32))
-    f = function(bump, bump, typed.Return(typed.Load(F32, a, constant(1, I64))), variables=(a,), result=F32)
+    again = typed.Return(typed.Load(F32, a, constant(1, I64)))
+    f = function(typed.Clear(a), bump, typed.Clear(a), bump, bump, again, variables=(a,), result=F32)
     assert run(f, ()) == 5.0
     assert run(f, ()) == 5.0
 
@@ -249,8 +250,8 @@ def test_a_local_array_starts_at_zero_and_is_new_in_each_call() -> None:
 def test_an_index_outside_names_the_array_the_index_and_the_place(index: int) -> None:
     a = Slot("acc", LocalArrayType(F32, 3))
     message = rf"index {index} is outside local array 'acc', which has 3 elements \(in f, kernels.py:12:5\)"
-    load = function(typed.Return(typed.Load(F32, a, constant(index, I64))), variables=(a,), result=F32)
-    store = function(typed.Store(a, constant(index, I64), constant(1.0, F32)), variables=(a,), result=None)
+    load = function(typed.Clear(a), typed.Return(typed.Load(F32, a, constant(index, I64))), variables=(a,), result=F32)
+    store = function(typed.Clear(a), typed.Store(a, constant(index, I64), constant(1.0, F32)), variables=(a,), result=None)
     for f in (load, store):
         with pytest.raises(InvalidArgument, match=message):
             run(f, ())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from gompute.backends import generate
@@ -155,11 +157,47 @@ def _lifetimes(calls: _Calls, backend: str) -> None:
     calls.call(f"invariant.end.p{space}", "void", "ptr = %fixed", "i64 immarg 4", f"{pointer} = %local")
 
 
+_COROUTINE = """
+declare token @llvm.coro.id(i32, ptr, ptr, ptr)
+declare i64 @llvm.coro.size.i64()
+declare ptr @llvm.coro.begin(token, ptr)
+declare i8 @llvm.coro.suspend(token, i1)
+declare void @llvm.coro.end(ptr, i1, token)
+declare void @llvm.coro.resume(ptr)
+declare i1 @llvm.coro.done(ptr)
+
+define ptr @item(ptr %memory, ptr %out) presplitcoroutine {
+  %id = call token @llvm.coro.id(i32 16, ptr null, ptr null, ptr null)
+  %handle = call ptr @llvm.coro.begin(token %id, ptr %memory)
+  %first = call i8 @llvm.coro.suspend(token none, i1 false)
+  switch i8 %first, label %away [i8 0, label %again]
+again:
+  %size = call i64 @llvm.coro.size.i64()
+  store i64 %size, ptr %out
+  %last = call i8 @llvm.coro.suspend(token none, i1 true)
+  switch i8 %last, label %away [i8 0, label %never]
+never:
+  unreachable
+away:
+  call void @llvm.coro.end(ptr %handle, i1 false, token none)
+  ret ptr %handle
+}
+
+define void @run(ptr %memory, ptr %out) {
+  %handle = call ptr @item(ptr %memory, ptr %out)
+  call void @llvm.coro.resume(ptr %handle)
+  %done = call i1 @llvm.coro.done(ptr %handle)
+  store volatile i1 %done, ptr %out
+  ret void
+}
+"""
+
+
 def _groups(target: Target) -> list[Group]:
     return [group for group in GROUPS if target.backend in group.backends and target.number >= group.since]
 
 
-def _of_blocks(calls: _Calls, name: str) -> None:
+def _of_blocks(calls: _Calls, name: str, warp_size: int) -> None:
     """What concerns a block as a whole."""
     if name.startswith("nvvm.atomic."):
         for suffix in ("f32", "f64") if ".f." in name else ("i32", "i64"):
@@ -170,6 +208,17 @@ def _of_blocks(calls: _Calls, name: str) -> None:
         calls.call(name, "void", "i32 immarg 0")
     elif name == "amdgcn.s.barrier":
         calls.call(name, "void")
+    elif name.startswith("nvvm.shfl"):
+        calls.call(f"{name}.i32", "i32", "i32", "i32", "i32", "i32 immarg 31")
+    elif name.startswith("nvvm.vote"):
+        calls.call(name, "i32" if "ballot" in name else "i1", "i32", "i1")
+    elif name == "amdgcn.ballot":
+        width = "i64" if warp_size == 64 else "i32"
+        calls.call(f"{name}.{width}", width, "i1")
+    elif name in ("amdgcn.readlane", "amdgcn.readfirstlane"):
+        calls.call(f"{name}.i32", "i32", *["i32"] * (2 if name.endswith("readlane") else 1))
+    elif name.startswith("amdgcn."):
+        calls.call(name, "i32", "i32", "i32")
     else:
         raise AssertionError(f"no call is known for {name}")
 
@@ -200,8 +249,10 @@ def _all_calls(target: Target) -> _Calls:
                 calls.call(name, "i32")
             elif name == "amdgcn.implicitarg.ptr":
                 calls.call(name, "ptr addrspace(4)")
+            elif name.startswith("coro."):
+                continue
             elif name.startswith(("nvvm.", "amdgcn.")):
-                _of_blocks(calls, name)
+                _of_blocks(calls, name, target.warp_size)
             elif group.types is None or group.reason.startswith(("facts", "address")):
                 _facts(calls, name)
             else:
@@ -222,8 +273,11 @@ def test_every_row_becomes_instructions(backend: str, name: str) -> None:
     target = parse_target(name)
     calls = _all_calls(target)
     scope = "!9 = distinct !{!9, !8}\n!8 = distinct !{!8}\n"
-    generated = generate(calls.ir(target) + scope, kernel(target, "")[1], target)
-    called = {declaration.partition("@")[2].partition("(")[0] for declaration in calls.declarations}
+    coroutine = _COROUTINE if backend == "cpu" else ""
+    generated = generate(calls.ir(target) + coroutine + scope, kernel(target, "")[1], target)
+    called = {
+        declaration.partition("@")[2].partition("(")[0] for declaration in (*calls.declarations, *re.findall("declare .*", coroutine))
+    }
     allowed = {f"llvm.{name}" for group in _groups(target) for name in group.names}
     assert {f"llvm.{split_name(name)[0]}" for name in called} == allowed
     assert len(generated.blobs[0].data) > 0

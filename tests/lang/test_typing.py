@@ -62,6 +62,29 @@ LANGUAGE = """
             out[i] += window[0] + window[1] + window[2]
 
 
+    def total(rows: g.array[f32, Literal[2]], row: u64) -> f32:
+        found = 0.0
+        for column in range(rows.shape[1]):
+            found += rows[row, column]
+        return found
+
+
+    @g.kernel(block_size=(16, 16))
+    def meet(rows: g.array[f32, Literal[2]], bins: g.array[u64, Literal[1]], out: g.ptr[f32]) -> None:
+        tile = g.shared(f32, (16, 17))
+        rest = g.dynamic_shared(f32)
+        x, y = g.local_id(0), g.local_id(1)
+        height, width = rows.shape
+        tile[y, x] = rows[y, x] if y < height and x < width else 0.0
+        g.barrier()
+        rest[x] = tile[x, y] + total(rows, y)
+        if g.atomic_add(bins, 0, u64(1), scope="block") == 0 and len(bins) > rows.ndim:
+            g.atomic_cas(rows, (0, 0), 1.0, 2.0)
+        value = g.shuffle_down(rest[x], g.warp_size // 2)
+        if g.warp_any(value > 0) and g.ballot(value < 0, mask=1) == 0:
+            out[g.lane_id()] = value
+
+
     def main() -> None:
         data = np.ones(8, np.float32)
         with g.AutoKernel(scale_relu) as kernel:

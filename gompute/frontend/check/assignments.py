@@ -7,15 +7,16 @@ from collections.abc import Iterable
 
 from gompute.frontend import typed
 from gompute.frontend.check import arithmetic
+from gompute.frontend.check.arrays import array_maker, declare
 from gompute.frontend.check.context import Context, Variable
 from gompute.frontend.check.convert import Kind, coerce, join, kind_of, to_value, weak_to
-from gompute.frontend.check.expressions import element_index, is_call_of, place_of
-from gompute.frontend.check.operands import ArrayPlace, Operand, PointerPlace, Static, Value, describe
+from gompute.frontend.check.operands import Operand, ShapePlace, Static, Value, describe
+from gompute.frontend.check.places import Memory, element_at, place_of
+from gompute.frontend.check.together import depends_on_item
 from gompute.frontend.faults import Faults, KernelFault
 from gompute.frontend.source import statements_in
-from gompute.lang import builtins as language
 from gompute.lang.spec import argument_type
-from gompute.lang.types import I64, LocalArrayType, ScalarType
+from gompute.lang.types import I64, ScalarType
 
 __all__ = ["Assignments", "assigned_names"]
 
@@ -49,11 +50,14 @@ class Assignments:
         self.kinds = kinds
         self.changed = False
         self._breaks: list[list[set[str]]] = []
+        self._branches = 0
         self._live = True
 
     def assign(self, node: ast.Assign) -> list[typed.Statement]:
-        if is_call_of(self.context, node.value, language.local):
-            return self._local_array(node.targets, node.value)
+        maker = array_maker(self.context, node.value)
+        if maker is not None:
+            assert isinstance(node.value, ast.Call)
+            return declare(self.context, maker, node.targets, node.value, nested=bool(self._breaks or self._branches))
         first, *more = node.targets
         if isinstance(first, (ast.Tuple, ast.List)):
             if more:
@@ -71,10 +75,7 @@ class Assignments:
 
     def _tuple_assign(self, target: ast.Tuple | ast.List, source: ast.expr) -> list[typed.Statement]:
         if not isinstance(source, ast.Tuple):
-            operand = self.context.expression(source)
-            if not isinstance(operand, Static) or not isinstance(operand.object, tuple):
-                raise KernelFault(source, f"{describe(operand)} cannot be unpacked", "write as many values as there are names: a, b = x, y")
-            operands: list[tuple[Operand, ast.expr]] = [(Static(element), source) for element in operand.object]
+            operands: list[tuple[Operand, ast.expr]] = [(element, source) for element in self._elements(source)]
         else:
             operands = list(zip(self.context.expressions(*source.elts), source.elts, strict=True))
         if len(operands) != len(target.elts):
@@ -85,6 +86,15 @@ class Assignments:
             out += self._store(name, operand, place)
         return out
 
+    def _elements(self, source: ast.expr) -> list[Operand]:
+        """What a constant tuple or a shape holds."""
+        operand = self.context.expression(source)
+        if isinstance(operand, ShapePlace):
+            return list(operand.extents)
+        if isinstance(operand, Static) and isinstance(operand.object, tuple):
+            return [Static(element) for element in operand.object]
+        raise KernelFault(source, f"{describe(operand)} cannot be unpacked", "write as many values as there are names: a, b = x, y")
+
     def _held(self, operand: Operand, place: ast.expr, out: list[typed.Statement]) -> Operand:
         """The operand as it is now: a constant itself, a value in a slot that `out` assigns."""
         if isinstance(operand, Static):
@@ -94,13 +104,10 @@ class Assignments:
         out.append(typed.Assign(slot, value.node))
         return Value(typed.ReadLocal(value.type, slot), value.weak)
 
-    def _element(self, target: ast.Subscript) -> tuple[PointerPlace | ArrayPlace, typed.Expression]:
+    def _element(self, target: ast.Subscript) -> tuple[Memory, typed.Expression]:
         """The memory and the index that ``place[index]`` writes to."""
         place = place_of(self.context, target.value)
-        if isinstance(target.slice, ast.Tuple):
-            raise KernelFault(target, f"{describe(place)} takes one index", "compute the position: data[row * width + column]")
-        length = place.length if isinstance(place, ArrayPlace) else None
-        return place, element_index(self.context, target.slice, length, describe(place))
+        return place, element_at(self.context, place, target)
 
     def _store(self, target: ast.expr, operand: Operand, source: ast.expr) -> list[typed.Statement]:
         if isinstance(target, ast.Name):
@@ -125,6 +132,8 @@ class Assignments:
             self.context.locals.append(slot)
             variable = self.context.variables[name] = Variable(slot, kind)
         self.context.assigned.add(name)
+        if isinstance(operand, Value) and depends_on_item(operand.node, self.context):
+            self.context.divergent.add(name)
         if variable.declared:
             return typed.Assign(variable.slot, coerce(operand, variable.kind[0], source, f"'{name}'").node)
         # Joined with what all passes know, which is at least what this one began with: a kind only ever grows, so the passes end.
@@ -180,26 +189,3 @@ class Assignments:
         operand = arithmetic.binary(node, node.op, current, self.context.expression(node.value))
         value = coerce(operand, place.element, node, "the element")
         return [*out, typed.Store(place.slot, index, value.node)]
-
-    def _local_array(self, targets: list[ast.expr], node: ast.expr) -> list[typed.Statement]:
-        assert isinstance(node, ast.Call)
-        target = targets[0]
-        if len(targets) != 1 or not isinstance(target, ast.Name):
-            raise KernelFault(node, "a local array needs one name", "write buffer = g.local(f32, 8)")
-        if self._breaks:
-            raise KernelFault(node, "a local array is made once, outside loops", "move this line to the start of the function")
-        if target.id in self.context.places or target.id in self.context.variables:
-            raise KernelFault(target, f"'{target.id}' already names something else", "use another name")
-        if len(node.args) != 2 or node.keywords:
-            raise KernelFault(node, "'local' takes an element type and a length", "write g.local(f32, 8)")
-        element, length = (self.context.expression(argument) for argument in node.args)
-        kind = argument_type(element.object) if isinstance(element, Static) else None
-        size = length.object if isinstance(length, Static) else None
-        if not isinstance(kind, ScalarType):
-            raise KernelFault(node.args[0], f"{describe(element)} is no scalar type", "write g.local(f32, 8)")
-        if not isinstance(size, int) or isinstance(size, bool) or not 1 <= size <= 2**16:
-            raise KernelFault(node.args[1], "the length of a local array is a constant from 1 to 65536", "write g.local(f32, 8)")
-        slot = typed.Slot(target.id, LocalArrayType(kind, size))
-        self.context.locals.append(slot)
-        self.context.places[target.id] = ArrayPlace(slot, kind, size)
-        return []

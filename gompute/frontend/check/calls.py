@@ -6,9 +6,10 @@ import ast
 import inspect
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any
+from typing import Any, get_args
 
 from gompute.frontend import typed
+from gompute.frontend.check import together
 from gompute.frontend.check.annotations import type_parameters
 from gompute.frontend.check.context import Context
 from gompute.frontend.check.convert import cast, coerce, condition, to_value, weak_to
@@ -19,16 +20,18 @@ from gompute.frontend.check.operands import (
     Operand,
     ParamArrayPlace,
     PointerPlace,
+    ShapePlace,
     Static,
     StructPlace,
     Value,
+    ViewPlace,
     constant,
     describe,
     number_of,
 )
 from gompute.frontend.faults import KernelFault
+from gompute.lang import block, math_function, numeric, promotion
 from gompute.lang import builtins as language
-from gompute.lang import math_function, numeric, promotion
 from gompute.lang.builtins import Table
 from gompute.lang.generic import Bindings
 from gompute.lang.math_function import MathFunction
@@ -42,8 +45,8 @@ __all__ = ["call", "call_function"]
 Choose = Callable[[typed.Expression, Operand, Operand, ast.AST], Value]
 
 
-def call(context: Context, node: ast.Call, choose: Choose) -> Operand | typed.Call:
-    """Check a call. A device function that returns nothing gives the bare `typed.Call`, for use as a statement."""
+def call(context: Context, node: ast.Call, choose: Choose) -> Operand | typed.Call | typed.Barrier:
+    """Check a call. A device function that returns nothing gives the bare `typed.Call`, for use as a statement, and so does a barrier."""
     callee = context.expression(node.func)
     if not isinstance(callee, Static):
         raise KernelFault(node.func, f"{describe(callee)} is no function", "call a function by its name")
@@ -55,6 +58,8 @@ def call(context: Context, node: ast.Call, choose: Choose) -> Operand | typed.Ca
         return choose(condition(test, node.args[0]), then, otherwise, node)
     if isinstance(target, MathFunction):
         return call_math(context, node, target, _positional(context, node, f"g.math.{target.__name__}", target.arity))
+    if target is block.barrier:
+        return together.barrier(context, node)
     handler = _handler(target)
     if handler is not None:
         return handler(context, node)
@@ -202,8 +207,12 @@ def _one_operand(name: typed.IntrinsicName) -> Callable[[Context, ast.Call], Ope
 
 def _length(context: Context, node: ast.Call) -> Operand:
     (operand,) = _positional(context, node, "len", 1)
-    if isinstance(operand, ArrayPlace):
-        return Static(operand.length)
+    if isinstance(operand, ArrayPlace) and operand.shape:
+        return Static(operand.shape[0])
+    if isinstance(operand, ViewPlace):
+        return ShapePlace(operand.slot, operand.ndim).extents[0]
+    if isinstance(operand, ShapePlace):
+        return Static(operand.ndim)
     if isinstance(operand, ParamArrayPlace):
         return Static(operand.length)
     if isinstance(operand, Static) and isinstance(operand.object, (tuple, Table)):
@@ -223,14 +232,17 @@ def _index(name: typed.IndexName) -> Callable[[Context, ast.Call], Operand]:
         (operand,) = _positional(context, node, name, 1)
         if not isinstance(operand, Static) or isinstance(operand.object, bool) or operand.object not in (0, 1, 2):
             raise KernelFault(node, f"the dimension of '{name}' is 0, 1 or 2, and a constant", f"write g.{name}(0)")
-        context.uses_index = True
+        context.uses.add("index")
         return Value(typed.Index(U64, name, int(operand.object)))
 
     return handler
 
 
-def _misplaced_local(context: Context, node: ast.Call) -> Operand:
-    raise KernelFault(node, "'local' makes an array only as the whole right side of an assignment", "write buffer = g.local(f32, 8)")
+def _misplaced(name: str, example: str) -> Callable[[Context, ast.Call], Operand]:
+    def handler(context: Context, node: ast.Call) -> Operand:
+        raise KernelFault(node, f"'{name}' makes an array only as the whole right side of an assignment", f"write {example}")
+
+    return handler
 
 
 _HANDLERS: dict[object, Callable[[Context, ast.Call], Operand]] = {
@@ -243,7 +255,12 @@ _HANDLERS: dict[object, Callable[[Context, ast.Call], Operand]] = {
     language.cast: _cast_function,
     language.bitcast: _bitcast,
     language.static: _static,
-    language.local: _misplaced_local,
+    language.local: _misplaced("local", "buffer = g.local(f32, 8)"),
+    block.shared: _misplaced("shared", "tile = g.shared(f32, 256)"),
+    block.dynamic_shared: _misplaced("dynamic_shared", "tile = g.dynamic_shared(f32)"),
+    block.lane_id: together.lane_id,
+    **{block.ATOMICS[op]: together.atomic(op) for op in get_args(typed.AtomicOp)},
+    **{block.WARP_OPERATIONS[name]: together.warp(name) for name in get_args(typed.WarpName)},
     **{getattr(language, name): _index(name) for name in ("global_id", "local_id", "block_id", "block_dim", "grid_dim")},
 }
 
@@ -264,7 +281,7 @@ def call_function(context: Context, node: ast.Call, function: FunctionType, bind
         if isinstance(slot.type, ScalarType):
             arguments.append(coerce(operand, slot.type, place, what).node)
         elif (isinstance(operand, StructPlace) and operand.layout == slot.type and operand.offset == 0) or (
-            isinstance(operand, PointerPlace) and operand.slot.type == slot.type
+            isinstance(operand, (PointerPlace, ViewPlace)) and operand.slot.type == slot.type
         ):
             arguments.append(operand.slot)
         elif isinstance(operand, StructPlace) and operand.layout == slot.type:
@@ -273,7 +290,10 @@ def call_function(context: Context, node: ast.Call, function: FunctionType, bind
             )
         else:
             raise KernelFault(place, f"{what} is {slot.type}, and this is {describe(operand)}", "pass an argument of that type on")
-    context.uses_index |= instance.uses_index
+    context.uses |= instance.uses
+    context.shared += instance.shared
+    if "barrier" in instance.uses:
+        context.barriers.append(node)
     made = typed.Call(instance.result, instance, tuple(arguments))
     return made if instance.result is None else Value(made)
 

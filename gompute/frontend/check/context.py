@@ -37,6 +37,10 @@ class Context(ABC):
         assigned: names that hold a value on every path to here.
         locals: slots made in this pass.
         poisoned: names whose only assignments had faults; reading one is no fault of its own.
+        uses: what the function needs of a launch.
+        shared: its shared arrays and those of the functions that it calls.
+        barriers: where it waits for the block, itself or in a function that it calls.
+        divergent: names of variables that may differ between the work-items of a block by how they are computed.
     """
 
     function: FunctionType
@@ -50,7 +54,10 @@ class Context(ABC):
     assigned: set[str] = field(default_factory=set)
     poisoned: set[str] = field(default_factory=set)
     locals: list[typed.Slot] = field(default_factory=list)
-    uses_index: bool = False
+    uses: set[typed.Use] = field(default_factory=set)
+    shared: list[typed.Slot] = field(default_factory=list)
+    barriers: list[ast.AST] = field(default_factory=list)
+    divergent: set[str] = field(default_factory=set)
 
     def temporary(self, kind: ScalarType) -> typed.Slot:
         """A slot that no name of the source refers to."""

@@ -10,24 +10,27 @@ from gompute.errors import CompileError
 from gompute.frontend import typed
 from gompute.frontend.check import arithmetic, calls, names
 from gompute.frontend.check.context import Context
-from gompute.frontend.check.convert import cast, condition, join, kind_of, to_value, weak_to
+from gompute.frontend.check.convert import condition, join, kind_of, to_value, weak_to
 from gompute.frontend.check.operands import (
     ArrayPlace,
     Operand,
     ParamArrayPlace,
     PointerPlace,
+    ShapePlace,
     Static,
     StructPlace,
     Value,
+    ViewPlace,
     describe,
     number_of,
 )
+from gompute.frontend.check.places import element_at, element_index, extent_of
 from gompute.frontend.faults import FollowingFault, KernelFault
 from gompute.lang.builtins import Table, static
 from gompute.lang.spec import KernelSpec
-from gompute.lang.types import F64, I64, U64, ParamsType, ScalarType, TableType
+from gompute.lang.types import F64, I64, ParamsType, ScalarType, TableType
 
-__all__ = ["element_index", "expression", "is_call_of", "place_of"]
+__all__ = ["expression", "is_call_of"]
 
 
 def expression(context: Context, node: ast.expr) -> Operand:
@@ -68,7 +71,10 @@ def _constant(context: Context, node: ast.Constant) -> Operand:
 def _name(context: Context, node: ast.Name) -> Operand:
     name = node.id
     if name in context.places:
-        return context.places[name]
+        place = context.places[name]
+        if isinstance(place, ArrayPlace) and name not in context.assigned:
+            raise KernelFault(node, f"'{name}' may have no value here", f"assign '{name}' before this line on every path")
+        return place
     if name in context.poisoned:
         raise FollowingFault(node, f"'{name}' comes from a faulty line", "")
     if name in context.local_names:
@@ -84,9 +90,21 @@ def _attribute(context: Context, node: ast.Attribute) -> Operand:
     base = context.expression(node.value)
     if isinstance(base, StructPlace):
         return _field(base, node)
+    if isinstance(base, ViewPlace):
+        return _of_view(base, node)
     if isinstance(base, Static):
         return names.attribute(context, base.object, node)
     raise KernelFault(node, f"{describe(base)} has no attribute '{node.attr}'", "only params, modules, enums and g.target have attributes")
+
+
+def _of_view(view: ViewPlace, node: ast.Attribute) -> Operand:
+    if node.attr == "shape":
+        return ShapePlace(view.slot, view.ndim)
+    if node.attr == "ndim":
+        return Static(view.ndim)
+    raise KernelFault(
+        node, f"{describe(view)} has no attribute '{node.attr}'{names.nearest(node.attr, ['shape', 'ndim'])}", "it has shape, ndim"
+    )
 
 
 def _field(base: StructPlace, node: ast.Attribute) -> Operand:
@@ -102,52 +120,23 @@ def _field(base: StructPlace, node: ast.Attribute) -> Operand:
     raise KernelFault(node, f"{base.layout.name} has no field '{node.attr}'{names.nearest(node.attr, known)}", f"it has {', '.join(known)}")
 
 
-def place_of(context: Context, node: ast.expr) -> PointerPlace | ArrayPlace:
-    """The memory that ``node[...]`` writes to."""
-    base = context.expression(node)
-    if isinstance(base, (PointerPlace, ArrayPlace)):
-        return base
-    fix = "write results to a ptr argument or a g.local array"
-    raise KernelFault(node, f"{describe(base)} cannot be written to", fix)
-
-
-def element_index(context: Context, node: ast.expr, length: int | None, what: str) -> typed.Expression:
-    """An index as u64 or i64. A constant is checked against `length`, and may count from the end where the length is known."""
-    operand = context.expression(node)
-    literal = number_of(operand.object) if isinstance(operand, Static) else None
-    if literal is not None and isinstance(literal[0], int) and not isinstance(literal[0], bool):
-        position = literal[0]
-        if length is not None and position < 0:
-            position += length
-        if position < 0 or (length is not None and position >= length):
-            bounds = "an index counts from 0" if length is None else f"it has {length} elements"
-            raise KernelFault(node, f"index {literal[0]} is out of range for {what}", bounds)
-        return typed.Constant(U64, position) if position >= 2**63 else typed.Constant(I64, position)
-    if isinstance(operand, Static) and literal is None:
-        to_value(operand, node)
-    value = to_value(operand, node)
-    if not value.type.is_integer:
-        raise KernelFault(node, f"an index is an integer, and this is {describe(operand)}", "write i64(...) around it")
-    return cast(Value(value.node), U64 if value.type.kind == "uint" else I64).node
-
-
 def _subscript(context: Context, node: ast.Subscript) -> Operand:
     base = context.expression(node.value)
     if isinstance(base, Static) and isinstance(base.object, KernelSpec):
         return _instance(context, base.object, node)
+    if isinstance(base, (PointerPlace, ViewPlace, ArrayPlace)):
+        return Value(typed.Load(base.element, base.slot, element_at(context, base, node)))
     if isinstance(node.slice, ast.Tuple):
         raise KernelFault(node, f"{describe(base)} takes one index", "compute the position: data[row * width + column]")
-    if isinstance(base, PointerPlace):
-        return Value(typed.Load(base.element, base.slot, element_index(context, node.slice, None, describe(base))))
-    if isinstance(base, ArrayPlace):
-        return Value(typed.Load(base.element, base.slot, element_index(context, node.slice, base.length, describe(base))))
+    if isinstance(base, ShapePlace):
+        return extent_of(context, base, node.slice)
     if isinstance(base, ParamArrayPlace):
         index = element_index(context, node.slice, base.length, describe(base))
         return Value(typed.ReadParam(base.element, base.slot, base.offset, index, base.length))
     if isinstance(base, Static) and isinstance(base.object, (tuple, Table)):
         return _table_element(context, base.object, node)
     raise KernelFault(
-        node, f"{describe(base)} cannot be indexed", "index a ptr, a g.local array, a tuple, a g.table or a fixed array of params"
+        node, f"{describe(base)} cannot be indexed", "index a ptr, an array, a g.local array, a tuple, a g.table or a fixed array of params"
     )
 
 

@@ -18,7 +18,7 @@ from gompute.frontend.check.assignments import assigned_names
 from gompute.frontend.check.context import Context, Variable
 from gompute.frontend.check.convert import Kind
 from gompute.frontend.check.names import closure_values
-from gompute.frontend.check.operands import Operand, PointerPlace, StructPlace
+from gompute.frontend.check.operands import Operand, PointerPlace, StructPlace, ViewPlace
 from gompute.frontend.check.statements import Block
 from gompute.frontend.faults import Faults, FollowingFault, KernelFault
 from gompute.frontend.recursion import deep_recursion
@@ -26,7 +26,7 @@ from gompute.frontend.source import FunctionSyntax, SourceFile, Sources
 from gompute.lang.generic import Bindings, bind
 from gompute.lang.params import ParamsRejected
 from gompute.lang.spec import argument_type
-from gompute.lang.types import BOOL, ParamsType, PointerType, ScalarType
+from gompute.lang.types import BOOL, ParamsType, PointerType, ScalarType, ViewType
 from gompute.targets import Target
 
 __all__ = ["FunctionChecker", "Functions", "head_of"]
@@ -149,7 +149,7 @@ class Functions:
 
     def _parameter(
         self, function: FunctionType, source: SourceFile, syntax: FunctionSyntax, argument: ast.arg, bindings: Bindings
-    ) -> ScalarType | PointerType | ParamsType | None:
+    ) -> ScalarType | PointerType | ViewType | ParamsType | None:
         name = argument.arg
         if name not in function.__annotations__:
             is_lambda = isinstance(syntax, ast.Lambda)
@@ -209,7 +209,8 @@ class Functions:
             if not block.changed:
                 break
         self.faults.update(faults)
-        made.body, made.locals, made.uses_index = body, checker.locals, checker.uses_index
+        made.body, made.locals = body, checker.locals
+        made.uses, made.shared = frozenset(checker.uses), tuple(dict.fromkeys(checker.shared))
         self.checked.append(made)
         return made
 
@@ -224,6 +225,8 @@ class Functions:
         for slot in header.parameters:
             if isinstance(slot.type, PointerType):
                 checker.places[slot.name] = PointerPlace(slot, slot.type.element)
+            elif isinstance(slot.type, ViewType):
+                checker.places[slot.name] = ViewPlace(slot, slot.type.element, slot.type.ndim)
             elif isinstance(slot.type, ParamsType):
                 checker.places[slot.name] = StructPlace(slot, slot.type)
             elif isinstance(slot.type, ScalarType):

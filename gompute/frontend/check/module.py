@@ -12,10 +12,19 @@ from gompute.frontend.faults import Faults
 from gompute.frontend.source import SourceFile, Sources
 from gompute.lang.operation import Argument, Elementwise, Indirect, Raw, Signature
 from gompute.lang.spec import KernelSpec
-from gompute.lang.types import LocalArrayType, PointerType
+from gompute.lang.types import LocalArrayType, PointerType, SharedArrayType
 from gompute.targets import Target
 
 __all__ = ["check_module", "check_on_host"]
+
+
+# What the function of an operation has not, with an example, and in one word.
+_OF_RAW_KERNELS: dict[typed.Use, tuple[str, str]] = {
+    "index": ("coordinates such as g.global_id", "coordinates"),
+    "barrier": ("other work-items to wait for with g.barrier", "blocks"),
+    "shared": ("block to share memory with through g.shared", "blocks"),
+    "warp": ("warp to exchange values with", "warps"),
+}
 
 
 def check_module(root: str, specs: Iterable[KernelSpec], sources: Sources, target: Target) -> Iterator[typed.Module]:
@@ -38,6 +47,8 @@ def check_module(root: str, specs: Iterable[KernelSpec], sources: Sources, targe
             faults.add(*_place(spec, sources), what, 'give one another name: name="..."')
         seen.add(spec.name)
         parts = _parts(spec, functions)
+        if parts is not None and isinstance(spec.operation, Raw):
+            _check_shared(spec, parts[0], functions)
         if parts is not None and not len(faults):
             kernel = _kernel(spec, parts, functions)
             reached = functions.reached_by(parts)
@@ -80,17 +91,27 @@ def _parts(spec: KernelSpec, functions: Functions) -> list[typed.Function] | Non
         faults.add(*_place(spec, sources), *fault)
     elif not isinstance(spec.operation, Raw):
         for function, part in zip(spec.functions, made, strict=True):
-            if part.uses_index:
+            used = next((words for use, words in _OF_RAW_KERNELS.items() if use in part.uses), None)
+            if used is not None:
                 source, syntax = sources.of(function)
-                what = f"the function of a {spec.kind} sees one element, and no coordinates such as g.global_id"
-                faults.add(source, head_of(syntax), what, "write a raw kernel, @g.kernel, to work with coordinates")
+                what = f"the function of a {spec.kind} sees one element, and no {used[0]}"
+                faults.add(source, head_of(syntax), what, f"write a raw kernel, @g.kernel, to work with {used[1]}")
     return made if len(faults) == before else None
+
+
+def _check_shared(spec: KernelSpec, function: typed.Function, functions: Functions) -> None:
+    arrays = [slot.type for slot in function.shared if isinstance(slot.type, SharedArrayType)]
+    target, taken = functions.target, sum((array.length or 0) * array.element.size for array in arrays)
+    if taken > target.max_static_shared:
+        what = f"the shared arrays of '{spec.name}' take {taken} bytes, and {target.name} gives a kernel at most {target.max_static_shared}"
+        fix = "use smaller ones, or g.dynamic_shared with launch(..., shared=bytes) where the device has more"
+        functions.faults.add(*_place(spec, functions.sources), what, fix)
 
 
 def _signature(function: FunctionType, checked: typed.Function) -> Signature:
     arguments = []
     for slot in checked.parameters:
-        assert not isinstance(slot.type, LocalArrayType), "no parameter is a local array"
+        assert not isinstance(slot.type, (LocalArrayType, SharedArrayType)), "no parameter is a local or shared array"
         arguments.append(Argument(slot.name, slot.type))
     return Signature(function.__name__, tuple(arguments), checked.result)
 

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from gompute.frontend.check.context import Context
 from gompute.frontend.check.operands import Static, number_of, numpy_scalar_type
 from gompute.frontend.faults import KernelFault
+from gompute.lang.block import WarpSize
 from gompute.lang.builtins import Table, TargetConstants
 from gompute.lang.spec import KernelSpec
 from gompute.lang.types import ScalarType, TableType
@@ -47,15 +48,22 @@ def free_name(context: Context, node: ast.Name) -> Static:
             node, f"the type parameter '{name}' is in no argument of '{function.__name__}'", f"use it in an argument too: x: {name}"
         )
     if name in closure:
-        return Static(checked(closure[name], name, node))
+        return _known(context, closure[name], name, node)
     if name in function.__code__.co_freevars:
         raise KernelFault(node, f"'{name}' has no value yet in the enclosing function", "assign it before the kernel is made")
     if name in function.__globals__:
-        return Static(checked(function.__globals__[name], name, node))
+        return _known(context, function.__globals__[name], name, node)
     if hasattr(builtins, name):
         return Static(getattr(builtins, name))
     known = [*context.local_names, *context.places, *closure, *(n for n in function.__globals__ if not n.startswith("__"))]
     raise KernelFault(node, f"the name '{name}' is not known here{nearest(name, known)}", "define it at module level, or assign it first")
+
+
+def _known(context: Context, thing: Any, name: str, node: ast.AST) -> Static:
+    """An object by its name in the module or the closure; a constant of the target is its number."""
+    if isinstance(thing, WarpSize):
+        return Static(context.target.warp_size)
+    return Static(checked(thing, name, node))
 
 
 def checked(thing: Any, name: str, node: ast.AST) -> Any:
@@ -110,7 +118,7 @@ def attribute(context: Context, base: Any, node: ast.Attribute) -> Static:
         raise KernelFault(node, f"g.target has no '{name}'{nearest(name, list(constants))}", f"it has {', '.join(constants)}")
     if isinstance(base, ModuleType):
         try:
-            return Static(checked(getattr(base, name), name, node))
+            return _known(context, getattr(base, name), name, node)
         except (AttributeError, ImportError):
             raise KernelFault(node, f"the module {base.__name__} has no '{name}'{nearest(name, dir(base))}", "check the name") from None
     if isinstance(base, type) and issubclass(base, enum.Enum):

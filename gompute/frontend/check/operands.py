@@ -7,16 +7,18 @@ from typing import Any, NamedTuple, TypeAlias
 
 from gompute.frontend import typed
 from gompute.lang.builtins import Table
-from gompute.lang.types import BOOL, F64, I64, SCALARS, ParamsType, ScalarType, TypedFloat, TypedInt
+from gompute.lang.types import BOOL, F64, I64, SCALARS, U64, ParamsType, ScalarType, SharedArrayType, TypedFloat, TypedInt
 
 __all__ = [
     "ArrayPlace",
     "Operand",
     "ParamArrayPlace",
     "PointerPlace",
+    "ShapePlace",
     "Static",
     "StructPlace",
     "Value",
+    "ViewPlace",
     "constant",
     "describe",
     "number_of",
@@ -66,15 +68,39 @@ class PointerPlace(NamedTuple):
     element: ScalarType
 
 
-class ArrayPlace(NamedTuple):
-    """A local array."""
+class ViewPlace(NamedTuple):
+    """A view argument."""
 
     slot: typed.Slot
     element: ScalarType
-    length: int
+    ndim: int
 
 
-Operand: TypeAlias = Value | Static | StructPlace | ParamArrayPlace | PointerPlace | ArrayPlace
+class ShapePlace(NamedTuple):
+    """The shape of a view."""
+
+    slot: typed.Slot
+    ndim: int
+
+    @property
+    def extents(self) -> list[Value]:
+        """The length of each dimension."""
+        return [Value(typed.Extent(U64, self.slot, axis)) for axis in range(self.ndim)]
+
+
+class ArrayPlace(NamedTuple):
+    """A local or shared array; `shape` is empty for shared memory whose size the launch gives."""
+
+    slot: typed.Slot
+    element: ScalarType
+    shape: tuple[int, ...]
+
+    @property
+    def shared(self) -> bool:
+        return isinstance(self.slot.type, SharedArrayType)
+
+
+Operand: TypeAlias = Value | Static | StructPlace | ParamArrayPlace | PointerPlace | ViewPlace | ShapePlace | ArrayPlace
 
 _NUMPY_NAMES = {
     "bool": "bool",
@@ -124,8 +150,13 @@ def describe(operand: Operand) -> str:
         return f"the params struct {operand.layout.name}"
     if isinstance(operand, PointerPlace):
         return f"a ptr[{operand.element}]"
+    if isinstance(operand, ViewPlace):
+        return f"an array[{operand.element}, {operand.ndim}]"
+    if isinstance(operand, ShapePlace):
+        return f"the shape of '{operand.slot.name}'"
     if isinstance(operand, ArrayPlace):
-        return f"a local array of {operand.length} {operand.element}"
+        size = " x ".join(str(length) for length in operand.shape) if operand.shape else "dynamic size,"
+        return f"a {'shared' if operand.shared else 'local'} array of {size} {operand.element}"
     if isinstance(operand, ParamArrayPlace):
         return f"a fixed[{operand.element}, {operand.length}]"
     thing = operand.object

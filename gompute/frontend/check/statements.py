@@ -13,6 +13,7 @@ from gompute.frontend.check.context import Variable
 from gompute.frontend.check.convert import Kind, coerce, condition, join, kind_of
 from gompute.frontend.check.expressions import choose, is_call_of
 from gompute.frontend.check.operands import Operand, Static, Value, describe
+from gompute.frontend.check.together import depends_on_item
 from gompute.frontend.faults import KernelFault
 from gompute.lang.builtins import static
 from gompute.lang.types import BOOL, I64, ScalarType
@@ -110,17 +111,27 @@ class Block(Assignments):
         test, truth = self._test(node.test)
         if is_call_of(self.context, node.test, static) and isinstance(test, Static):
             return list(self.check(node.body if test.object else node.orelse)[0])
-        before, live = set(self.context.assigned), self._live
+        before, live, barriers = set(self.context.assigned), self._live, len(self.context.barriers)
+        self._branches += 1
         then = self.check(node.body)[0]
         after_then, live_then = self.context.assigned, self._live
         self.context.assigned, self._live = set(before), live
         otherwise = self.check(node.orelse)[0]
+        self._branches -= 1
+        self._reached_by_all("branch", barriers, truth)
         after_else, live_else = self.context.assigned, self._live
         # A path that has ended does not reach the next line, so it need not have assigned anything.
         ways = [after for after, alive in ((after_then, live_then), (after_else, live_else)) if alive]
         self.context.assigned = set.intersection(*ways) if ways else after_then | after_else
         self._live = live_then or live_else
         return [typed.If(truth, then, otherwise)]
+
+    def _reached_by_all(self, around: str, since: int, *decided_by: typed.Expression) -> None:
+        """Record a fault for each barrier from number `since` on, where what decides on them plainly differs within a block."""
+        if any(depends_on_item(node, self.context) for node in decided_by):
+            for barrier in self.context.barriers[since:]:
+                what = f"not every work-item of the block reaches this barrier: the {around} around it depends on the work-item"
+                self._record(KernelFault(barrier, what, f"move the barrier out of the {around}, and keep the work in it"))
 
     def _loop(self, body: list[ast.stmt], may_skip: bool) -> tuple[typed.Statement, ...]:
         """A loop's body; afterwards `assigned` and liveness are those behind the loop."""
@@ -139,7 +150,10 @@ class Block(Assignments):
             raise KernelFault(node.orelse[0], "'else' after a loop is not supported in a kernel", "set a flag before break and test it")
         test, truth = self._test(node.test)
         endless = isinstance(test, Static) and bool(test.object)
-        return [typed.While(truth, self._loop(node.body, may_skip=not endless))]
+        barriers = len(self.context.barriers)
+        body = self._loop(node.body, may_skip=not endless)
+        self._reached_by_all("loop", barriers, truth)
+        return [typed.While(truth, body)]
 
     def _for(self, node: ast.For) -> list[typed.Statement]:
         before = set(self.context.assigned)
@@ -152,7 +166,11 @@ class Block(Assignments):
             self._poison(_bound_names(node.target) | _bound_names(node.iter))
             self._loop(node.body, may_skip=True)
             return []
+        barriers = len(self.context.barriers)
+        if any(depends_on_item(bound, self.context) for bound in (start, step)):
+            self.context.divergent.add(slot.name)
         body = self._loop(node.body, may_skip=True)
+        self._reached_by_all("loop", barriers, start, stop, step)
         # With no iteration the variable is never assigned.
         self.context.assigned = (self.context.assigned - {slot.name}) | before
         return [typed.ForRange(slot, start, stop, step, body)]
@@ -244,9 +262,11 @@ class Block(Assignments):
             return []  # a docstring, or ... as an empty body
         if isinstance(node.value, ast.Call):
             made = calls.call(self.context, node.value, choose)
+            if isinstance(made, typed.Barrier):
+                return [made]
             if isinstance(made, typed.Call):
                 return [typed.Evaluate(made)]
-            if isinstance(made, Value) and isinstance(made.node, typed.Call):
+            if isinstance(made, Value) and isinstance(made.node, (typed.Call, typed.Atomic, typed.Warp)):
                 return [typed.Evaluate(made.node)]
         else:
             self.context.expression(node.value)

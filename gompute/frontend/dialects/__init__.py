@@ -23,7 +23,7 @@ def dialect_for(target: Target) -> Dialect:
     if target.backend == "hip":
         if target.code_object_version is None:
             raise InternalError(f"the target {target.name!r} has no code object version")
-        return AmdgcnDialect(target.code_object_version)
+        return AmdgcnDialect(target.code_object_version, target.warp_size)
     if target.backend == "cpu":
         return CpuDialect(target.triple)
     raise InternalError(f"no dialect for the backend {target.backend!r} of target {target.name!r}")

@@ -7,6 +7,7 @@ from math import prod
 from gompute.frontend import typed
 from gompute.frontend.dialects.atomics import emit_atomic
 from gompute.frontend.dialects.gpu import GpuDialect
+from gompute.frontend.dialects.words import move_words
 from gompute.frontend.irtext.text import FunctionText
 from gompute.lang.types import ParamsType, ScalarType
 
@@ -34,8 +35,10 @@ class AmdgcnDialect(GpuDialect):
     table_pointer = "ptr addrspace(4)"
     table_space = "addrspace(4) "
 
-    def __init__(self, code_object_version: int) -> None:
+    def __init__(self, code_object_version: int, warp_size: int) -> None:
         """The version is 5 or 6; LLVM would write 6 for every target, which older drivers do not load."""
+        super().__init__()
+        self._warp_size = warp_size
         self.module_metadata = (
             f'!llvm.module.flags = !{{!0}}\n!0 = !{{i32 1, !"amdhsa_code_object_version", i32 {code_object_version * 100}}}'
         )
@@ -44,6 +47,8 @@ class AmdgcnDialect(GpuDialect):
         """A hardware register, an implicit argument, or block_id * block_dim + local_id."""
         if name == "global_id":
             return self._global_id(text, dim)
+        if name == "lane_id":
+            return text.value(f"zext i32 {self._lane(text)} to i64")
         if name == "local_id":
             value = text.intrinsic(f"llvm.amdgcn.workitem.id.{'xyz'[dim]}", "i32")
         elif name == "block_id":
@@ -55,6 +60,47 @@ class AmdgcnDialect(GpuDialect):
             value = text.value(f"load i{width}, {_IMPLICIT_POINTER} {address}, align {width // 8}, !invariant.load !{{}}")
             return text.value(f"zext i{width} {value} to i64")
         return text.value(f"zext i32 {value} to i64")
+
+    def _lane(self, text: FunctionText) -> str:
+        """The number of lanes below this one."""
+        lane = text.intrinsic("llvm.amdgcn.mbcnt.lo", "i32", ("i32", "-1"), ("i32", "0"))
+        return lane if self._warp_size == 32 else text.intrinsic("llvm.amdgcn.mbcnt.hi", "i32", ("i32", "-1"), ("i32", lane))
+
+    def warp(self, text: FunctionText, name: typed.WarpName, scalar: ScalarType, operands: tuple[str, ...], mask: str | None) -> str:
+        """Lanes that are not at work here take no part by themselves; a mask leaves out more of them where that shows."""
+        if name in ("ballot", "any", "all"):
+            return self._vote(text, name, operands[0], mask)
+        value, lane = operands
+        source = text.value(f"shl i32 {self._source(text, name, lane)}, 2")
+
+        def move(word: str) -> str:
+            return text.intrinsic("llvm.amdgcn.ds.bpermute", "i32", ("i32", source), ("i32", word))
+
+        return move_words(text, scalar, value, move)
+
+    def _vote(self, text: FunctionText, name: typed.WarpName, condition: str, mask: str | None) -> str:
+        word = f"i{self._warp_size}"
+        if name == "all":  # no lane is against it
+            condition = text.value(f"xor i1 {condition}, true")
+        found = text.intrinsic(f"llvm.amdgcn.ballot.{word}", word, ("i1", condition))
+        if self._warp_size == 32:
+            found = text.value(f"zext i32 {found} to i64")
+        if mask is not None:
+            found = text.value(f"and i64 {found}, {mask}")
+        return found if name == "ballot" else text.value(f"icmp {'ne' if name == 'any' else 'eq'} i64 {found}, 0")
+
+    def _source(self, text: FunctionText, name: typed.WarpName, lane: str) -> str:
+        """The lane to read from: this one where a distance leads out of the warp."""
+        last = self._warp_size - 1
+        distance = text.value(f"and i32 {lane}, {last}")
+        if name == "shuffle":
+            return distance
+        own = self._lane(text)
+        if name == "shuffle_xor":
+            return text.value(f"xor i32 {own}, {distance}")
+        there = text.value(f"{'sub' if name == 'shuffle_up' else 'add'} i32 {own}, {distance}")
+        inside = text.value(f"icmp ule i32 {there}, {last}")  # below 0 is a huge unsigned number
+        return text.value(f"select i1 {inside}, i32 {there}, i32 {own}")
 
     def barrier(self, text: FunctionText) -> None:
         """``s_barrier`` between fences: by itself it waits and orders nothing."""

@@ -15,6 +15,26 @@ CONTEXT_ARGUMENT = "ptr %context"
 """How a device function that reads coordinates gets them where the hardware does not keep them."""
 
 
+class Suspension(Protocol):
+    """A function as a coroutine: a work-item that stops at every barrier until it is resumed.
+
+    Between `begin` and `end` the text may use `Dialect.barrier`, and leaves by a jump to the block "finished".
+    """
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """What the function takes before its own parameters."""
+        ...
+
+    def begin(self, text: FunctionText, *, context: bool) -> None:
+        """The start of the function; with `context` it makes that of `CONTEXT_ARGUMENT`."""
+        ...
+
+    def end(self, text: FunctionText) -> None:
+        """The block "finished" and what follows it."""
+        ...
+
+
 class Dialect(Protocol):
     """One backend's spelling.
 
@@ -29,6 +49,7 @@ class Dialect(Protocol):
         table_pointer: the type of the address of a constant table.
         table_space: the address space of tables as a global's definition has it, with a blank after it.
         shared_pointer: the type of a pointer to memory that a block shares.
+        suspension: how a work-item that waits at a barrier lets the others run, where one processor runs them all; else None.
         module_metadata: metadata of the module as a whole, lines of text.
         passes_context: whether functions that read coordinates take `CONTEXT_ARGUMENT` first.
     """
@@ -57,9 +78,20 @@ class Dialect(Protocol):
     def module_metadata(self) -> str: ...
     @property
     def passes_context(self) -> bool: ...
+    @property
+    def suspension(self) -> Suspension | None: ...
 
     def index(self, text: FunctionText, name: typed.IndexName, dim: int) -> str:
         """A coordinate as an i64."""
+        ...
+
+    def shared_array(self, text: FunctionText, slot: typed.Slot) -> str:
+        """The address of a shared array, for use anywhere after here."""
+        ...
+
+    def warp(self, text: FunctionText, name: typed.WarpName, scalar: ScalarType, operands: tuple[str, ...], mask: str | None) -> str:
+        """An exchange within the warp: see `typed.Warp`. `scalar` is the type of the first operand; the function that the text belongs to
+        is `convergent`."""
         ...
 
     def barrier(self, text: FunctionText) -> None:

@@ -24,8 +24,8 @@ def emit_element(
     if isinstance(kernel, typed.IndirectKernel):
         _moved_element(text, kernel, index, pointer)
         return
-    if kernel.function.uses_index:
-        raise InternalError(f"the function of the kernel {kernel.name!r} reads a coordinate")
+    if kernel.function.uses:
+        raise InternalError(f"the function of the kernel {kernel.name!r} uses {', '.join(sorted(kernel.function.uses))}")
     passed = []
     for array in kernel.inputs:
         address = element_address(text, array.element, pointer, f"%{array.name}", index)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
+from gompute.errors import InternalError
 from gompute.frontend import typed
 from gompute.frontend.dialects.dialect import FUNCTION_ATTRIBUTES
 from gompute.frontend.dialects.element import emit_element, memory_attributes
 from gompute.frontend.irtext.text import FunctionText, ModuleText, safe_name
 from gompute.frontend.irtext.values import memory_type, value_type
-from gompute.lang.types import ParamsType, PointerType, ScalarType
+from gompute.lang.types import ParamsType, PointerType, ScalarType, SharedArrayType, ViewType
 
 
 class GpuDialect(ABC):
@@ -19,13 +20,34 @@ class GpuDialect(ABC):
     shared_pointer = "ptr addrspace(3)"
     params_metadata = ""  # a params struct may be copied to the stack, where a load marked invariant could move above the copy
     passes_context = False
+    suspension = None
 
     entry_convention: str
     """The calling convention of a kernel."""
     params_pointer: str
 
+    def __init__(self) -> None:
+        # One address for each shared array of the module, and one for all that have their size from the launch.
+        self._shared: dict[typed.Slot | None, str] = {}
+
     @abstractmethod
     def index(self, text: FunctionText, name: typed.IndexName, dim: int) -> str: ...
+
+    @abstractmethod
+    def warp(self, text: FunctionText, name: typed.WarpName, scalar: ScalarType, operands: tuple[str, ...], mask: str | None) -> str: ...
+
+    def shared_array(self, text: FunctionText, slot: typed.Slot) -> str:
+        """A variable of the module."""
+        array = slot.type
+        if not isinstance(array, SharedArrayType):
+            raise InternalError(f"{slot.name!r} of type {array} is no shared array")
+        key = slot if array.length is not None else None
+        address = self._shared.get(key)
+        if address is None:
+            module = text.module
+            made = module.dynamic_shared_array() if array.length is None else module.shared_array(slot.name, array.element, array.length)
+            address = self._shared[key] = made
+        return address
 
     @abstractmethod
     def barrier(self, text: FunctionText) -> None: ...
@@ -76,9 +98,12 @@ class GpuDialect(ABC):
             word = safe_name(slot.name)
             name = f"%{word}" if word not in taken else f"%{word}.{position}"  # AMD's metadata shows it
             taken.add(word)
-            if isinstance(slot.type, PointerType):
+            if isinstance(slot.type, (PointerType, ViewType)):
                 arguments.append(f"{self.global_pointer} align {slot.type.element.size} {name}")
                 passed.append(f"{self.global_pointer} {name}")
+                for axis in range(slot.type.ndim if isinstance(slot.type, ViewType) else 0):
+                    arguments.append(f"i64 {name}.extent{axis}")
+                    passed.append(f"i64 {name}.extent{axis}")
             elif isinstance(slot.type, ParamsType):
                 arguments.append(f"{self.params_argument(slot.type)} {name}")
                 passed.append(f"{self.params_pointer} {name}")
@@ -88,7 +113,8 @@ class GpuDialect(ABC):
                 passed.append(f"{value_type(slot.type)} {value}")
         text.effect(f"call void @{kernel.function.symbol}({', '.join(passed)})")
         text.ret("void")
-        module.add_function(text.definition(self._header(kernel.name, arguments, kernel.block_size, exact=False)))
+        header = self._header(kernel.name, arguments, kernel.block_size, exact=False)
+        module.add_function(text.definition(f"{header} convergent" if kernel.function.together else header))
 
     def _header(self, name: str, arguments: list[str], block_size: tuple[int, int, int], *, exact: bool) -> str:
         attributes = f"{FUNCTION_ATTRIBUTES} {self.block_attributes(block_size, exact=exact)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gompute.frontend import typed
 from gompute.frontend.dialects.atomics import converted, emit_atomic
 from gompute.frontend.dialects.gpu import GpuDialect
+from gompute.frontend.dialects.words import move_words
 from gompute.frontend.irtext.text import FunctionText
 from gompute.frontend.irtext.values import value_type
 from gompute.lang.types import ParamsType, ScalarType
@@ -17,6 +18,8 @@ _SYSTEM_WIDE: dict[tuple[typed.AtomicOp, str], str] = {
     ("min", "int"): "min.gen.i",
     ("max", "int"): "max.gen.i",
 }
+# The way of an exchange in PTX, and the last lane that it may reach.
+_SHUFFLES = {"shuffle": ("idx", "31"), "shuffle_up": ("up", "0"), "shuffle_down": ("down", "31"), "shuffle_xor": ("bfly", "31")}
 _REGISTERS = {"local_id": "tid", "block_id": "ctaid", "block_dim": "ntid", "grid_dim": "nctaid"}
 
 
@@ -38,8 +41,26 @@ class NvptxDialect(GpuDialect):
         """A special register, or block_id * block_dim + local_id."""
         if name == "global_id":
             return self._global_id(text, dim)
+        if name == "lane_id":
+            return text.value(f"zext i32 {text.intrinsic('llvm.nvvm.read.ptx.sreg.laneid', 'i32')} to i64")
         register = text.intrinsic(f"llvm.nvvm.read.ptx.sreg.{_REGISTERS[name]}.{'xyz'[dim]}", "i32")
         return text.value(f"zext i32 {register} to i64")
+
+    def warp(self, text: FunctionText, name: typed.WarpName, scalar: ScalarType, operands: tuple[str, ...], mask: str | None) -> str:
+        """``shfl.sync`` and ``vote.sync``."""
+        lanes = "-1" if mask is None else text.value(f"trunc i64 {mask} to i32")
+        if name == "ballot":
+            found = text.intrinsic("llvm.nvvm.vote.ballot.sync", "i32", ("i32", lanes), ("i1", operands[0]))
+            return text.value(f"zext i32 {found} to i64")
+        if name == "any" or name == "all":
+            return text.intrinsic(f"llvm.nvvm.vote.{name}.sync", "i1", ("i32", lanes), ("i1", operands[0]))
+        value, lane = operands
+        way, last = _SHUFFLES[name]
+
+        def move(word: str) -> str:
+            return text.intrinsic(f"llvm.nvvm.shfl.sync.{way}.i32", "i32", ("i32", lanes), ("i32", word), ("i32", lane), ("i32", last))
+
+        return move_words(text, scalar, value, move)
 
     def barrier(self, text: FunctionText) -> None:
         """``bar.sync``, which also orders the block's accesses of memory."""

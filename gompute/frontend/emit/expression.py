@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 from gompute.errors import InternalError
 from gompute.frontend import typed
-from gompute.frontend.dialects.dialect import Dialect
+from gompute.frontend.dialects.dialect import CONTEXT_ARGUMENT, Dialect
 from gompute.frontend.emit import arithmetic, exact
 from gompute.frontend.emit.conversion import cast
 from gompute.frontend.irtext.text import FunctionText
 from gompute.frontend.irtext.values import constant, element_address, load, value_type
-from gompute.lang.types import LocalArrayType, ParamsType, PointerType, ScalarType, TableType
+from gompute.lang.types import LocalArrayType, ParamsType, PointerType, ScalarType, SharedArrayType, TableType, ViewType
 
 _FREE = 6
 """So many operations of one side of a conditional are computed whether needed or not: a branch costs more, and stops vectorising."""
 
 
-class ExpressionEmitter:
+class ExpressionEmitter(ABC):
     """What a function's statements and expressions share.
 
     Attributes:
         text: the function's text so far.
-        places: the address of every scalar variable and local array, the operand of every pointer and params parameter.
+        places: the address of every scalar variable and of every local and shared array, the operand of every pointer and params
+            parameter.
+        extents: the length of each dimension of every view.
     """
 
     def __init__(self, text: FunctionText, dialect: Dialect, function: typed.Function) -> None:
@@ -30,6 +33,7 @@ class ExpressionEmitter:
         self.dialect = dialect
         self.function = function
         self.places: dict[typed.Slot, str] = {}
+        self.extents: dict[typed.Slot, tuple[str, ...]] = {}
         # The value that a scalar variable has here, where the current block assigned or read it. Saves most loads, and the time that
         # LLVM takes to remove them; only this function's own assignments can change such a variable.
         self._known: dict[typed.Slot, str] = {}
@@ -45,7 +49,10 @@ class ExpressionEmitter:
             typed.Cast: self._cast,
             typed.Intrinsic: self._intrinsic,
             typed.Index: self._index,
+            typed.Extent: self._extent,
             typed.Load: self._load,
+            typed.Atomic: self._atomic,
+            typed.Warp: self._warp,
             typed.Call: self._call_value,
             typed.Sequence: self._sequence,
         }
@@ -76,8 +83,10 @@ class ExpressionEmitter:
         """Element type, pointer type and address of what can be indexed."""
         if isinstance(base, TableType):
             return base.element, self.dialect.table_pointer, f"@{self.text.module.table(base)}"
-        if isinstance(base.type, PointerType):
+        if isinstance(base.type, (PointerType, ViewType)):
             return base.type.element, self.dialect.global_pointer, self._place(base)
+        if isinstance(base.type, SharedArrayType):
+            return base.type.element, self.dialect.shared_pointer, self._place(base)
         if isinstance(base.type, LocalArrayType):
             return base.type.element, self.dialect.private_pointer, self._place(base)
         raise InternalError(f"{base.name!r} of type {base.type} cannot be indexed")
@@ -117,13 +126,28 @@ class ExpressionEmitter:
         return load(text, node.type, pointer, address, self.dialect.params_metadata)
 
     def _index(self, node: typed.Index) -> str:
-        if self.dialect.passes_context and not self.function.uses_index:
+        if self.function.uses.isdisjoint(("index", "warp")):
             raise InternalError(f"the function {self.function.symbol!r} reads {node.name} but is not marked so")
         return self.dialect.index(self.text, node.name, node.dim)
 
     def _load(self, node: typed.Load) -> str:
         element, pointer, base = self.array(node.base)
         return load(self.text, element, pointer, element_address(self.text, element, pointer, base, self.expression(node.at)))
+
+    def _extent(self, node: typed.Extent) -> str:
+        return self.extents[node.slot][node.axis]
+
+    def _atomic(self, node: typed.Atomic) -> str:
+        element, pointer, base = self.array(node.base)
+        at = self.expression(node.at)
+        operands = tuple(self.expression(operand) for operand in node.operands)
+        address = element_address(self.text, element, pointer, base, at)
+        return self.dialect.atomic(self.text, node.op, element, pointer, address, operands, node.scope)
+
+    def _warp(self, node: typed.Warp) -> str:
+        operands = tuple(self.expression(operand) for operand in node.operands)
+        mask = None if node.mask is None else self.expression(node.mask)
+        return self.dialect.warp(self.text, node.name, _type_of(node.operands[0]), operands, mask)
 
     # ---- operations ----
 
@@ -195,15 +219,18 @@ class ExpressionEmitter:
     def call(self, node: typed.Call) -> str | None:
         """Call a device function; gives the result's operand, None for a function without a result."""
         function, arguments = node.function, []
-        if function.uses_index and self.dialect.passes_context:
-            if not self.function.uses_index:
-                raise InternalError(f"{self.function.symbol!r} calls {function.symbol!r}, which reads coordinates, but is not marked so")
-            arguments.append("ptr %context")
+        if not function.uses <= self.function.uses:
+            raise InternalError(f"{self.function.symbol!r} calls {function.symbol!r} and is not marked as using what that uses")
+        if "barrier" in function.uses and self.dialect.suspension is not None:
+            return self._call_in_place(node)
+        if function.needs_context and self.dialect.passes_context:
+            arguments.append(CONTEXT_ARGUMENT)
         for argument in node.arguments:
             if not isinstance(argument, typed.Slot):
                 arguments.append(f"{value_type(_type_of(argument))} {self.expression(argument)}")
-            elif isinstance(argument.type, PointerType):
+            elif isinstance(argument.type, (PointerType, ViewType)):
                 arguments.append(f"{self.dialect.global_pointer} {self._place(argument)}")
+                arguments += [f"i64 {extent}" for extent in self.extents.get(argument, ())]
             elif isinstance(argument.type, ParamsType):
                 arguments.append(f"{self.dialect.params_pointer} {self._place(argument)}")
             else:
@@ -212,6 +239,10 @@ class ExpressionEmitter:
             self.text.effect(f"call void @{function.symbol}({', '.join(arguments)})")
             return None
         return self.text.value(f"call {value_type(function.result)} @{function.symbol}({', '.join(arguments)})")
+
+    @abstractmethod
+    def _call_in_place(self, node: typed.Call) -> str | None:
+        """Emit the body of the function here instead of a call: only the coroutine itself can be suspended."""
 
     def _call_value(self, node: typed.Call) -> str:
         value = self.call(node)
@@ -232,7 +263,7 @@ _DEAR = _FREE + 1
 
 def _cost(node: typed.Expression, budget: int = _FREE) -> int:
     """How many operations `node` takes; more than `_FREE` for what must not be done unasked, or is not worth it. Gives up past `budget`."""
-    if isinstance(node, (typed.Constant, typed.ReadLocal)):
+    if isinstance(node, (typed.Constant, typed.ReadLocal, typed.Extent)):
         return 0
     if isinstance(node, typed.ReadParam):
         return 1 if node.at is None else _DEAR

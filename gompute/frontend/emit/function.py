@@ -7,20 +7,26 @@ from dataclasses import dataclass
 
 from gompute.errors import InternalError
 from gompute.frontend import typed
-from gompute.frontend.dialects.dialect import CONTEXT_ARGUMENT, Dialect
+from gompute.frontend.dialects.dialect import CONTEXT_ARGUMENT, Dialect, Suspension
 from gompute.frontend.emit.expression import ExpressionEmitter
 from gompute.frontend.emit.loops import Range, begin_range
 from gompute.frontend.irtext.text import FunctionText, ModuleText, safe_name
 from gompute.frontend.irtext.values import constant, element_address, memory_type, store, value_type
-from gompute.lang.types import LocalArrayType, ParamsType, PointerType, ScalarType
+from gompute.lang.types import LocalArrayType, ParamsType, PointerType, ScalarType, ViewType
 
 _STORES_TO_CLEAR = 64
 """Local arrays up to this length are zeroed by one store an element, which LLVM can fold away; longer ones by a loop."""
 
 
-def emit_function(module: ModuleText, dialect: Dialect, function: typed.Function) -> None:
-    """Add the definition of `function` to the module."""
-    module.add_function(_FunctionEmitter(module, dialect, function).definition())
+def emit_function(module: ModuleText, dialect: Dialect, function: typed.Function, *, is_kernel: bool = False) -> None:
+    """Add the definition of `function` to the module.
+
+    Where work-items are coroutines, a function with a barrier in it is one if it `is_kernel`, and else emitted where it is called.
+    """
+    if dialect.suspension is None or "barrier" not in function.uses:
+        module.add_function(_FunctionEmitter(module, dialect, function).definition())
+    elif is_kernel:
+        module.add_function(_FunctionEmitter(module, dialect, function).coroutine(dialect.suspension))
 
 
 @dataclass(slots=True)
@@ -32,10 +38,19 @@ class _Loop:
     left: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class _Exit:
+    """Where `return` goes in a function that is emitted inside another, and the address of its result."""
+
+    block: str
+    result: str | None = None
+
+
 class _FunctionEmitter(ExpressionEmitter):
     def __init__(self, module: ModuleText, dialect: Dialect, function: typed.Function) -> None:
         super().__init__(FunctionText(module, dialect.alloca_suffix), dialect, function)
         self._loops: list[_Loop] = []
+        self._exit: _Exit | None = None
         self._statements: dict[type, Callable[..., None]] = {
             typed.Assign: self._assign,
             typed.Store: self._store,
@@ -47,13 +62,19 @@ class _FunctionEmitter(ExpressionEmitter):
             typed.Return: self._return,
             typed.Assert: self._assert,
             typed.Evaluate: self._evaluate,
+            typed.Clear: self._clear,
+            typed.Barrier: self._barrier,
         }
 
     def definition(self) -> str:
         """The whole function as text."""
         function = self.function
-        header = f"define internal {self._result_type()} @{function.symbol}({', '.join(self._parameters())}) #{int(function.inline)}"
-        self._locals()
+        attributes = f"#{int(function.inline)}"
+        if function.together and self.dialect.suspension is None:
+            attributes += " convergent"
+        header = f"define internal {self._result_type()} @{function.symbol}({', '.join(self._parameters())}) {attributes}"
+        self._shared()
+        self._locals(function)
         self._block(function.body)
         if self.text.open:
             if function.result is not None:
@@ -61,22 +82,39 @@ class _FunctionEmitter(ExpressionEmitter):
             self.text.ret("void")
         return self.text.definition(header)
 
+    def coroutine(self, suspension: Suspension) -> str:
+        """The whole function as text: a kernel's work-item that stops at its barriers."""
+        function = self.function
+        suspension.begin(self.text, context=function.needs_context)
+        parameters = [*suspension.parameters, *self._parameters(context=False)]
+        self._shared()
+        self._locals(function)
+        self._exit = _Exit("finished")
+        self._block(function.body)
+        if self.text.open:
+            self.text.branch("finished")
+        suspension.end(self.text)
+        return self.text.definition(f"define internal ptr @{function.symbol}({', '.join(parameters)}) presplitcoroutine #0")
+
     def _result_type(self) -> str:
         return "void" if self.function.result is None else value_type(self.function.result)
 
-    def _parameters(self) -> list[str]:
+    def _parameters(self, *, context: bool = True) -> list[str]:
         """The IR's parameters; scalars go to places of their own, so that they can be assigned."""
         dialect, parameters = self.dialect, []
-        if dialect.passes_context and self.function.uses_index:
+        if context and dialect.passes_context and self.function.needs_context:
             parameters.append(CONTEXT_ARGUMENT)
         for position, slot in enumerate(self.function.parameters):
             name = f"%{safe_name(slot.name)}.p{position}"
             if isinstance(slot.type, ScalarType):
                 parameters.append(f"{value_type(slot.type)} {name}")
                 self.add_scalar(slot, name)
-            elif isinstance(slot.type, PointerType):
+            elif isinstance(slot.type, (PointerType, ViewType)):
                 parameters.append(f"{dialect.global_pointer} {name}")
                 self.places[slot] = name
+                if isinstance(slot.type, ViewType):
+                    self.extents[slot] = tuple(f"{name}.extent{axis}" for axis in range(slot.type.ndim))
+                    parameters += [f"i64 {extent}" for extent in self.extents[slot]]
             elif isinstance(slot.type, ParamsType):
                 known = f"readonly dereferenceable({slot.type.size}) align {slot.type.align}"
                 parameters.append(f"{dialect.params_pointer} {known} {name}")
@@ -85,18 +123,25 @@ class _FunctionEmitter(ExpressionEmitter):
                 raise InternalError(f"the function {self.function.symbol!r} takes a {slot.type}, which cannot be passed")
         return parameters
 
-    def _locals(self) -> None:
-        for slot in self.function.locals:
+    def _shared(self) -> None:
+        for slot in self.function.shared:
+            self.places[slot] = self.dialect.shared_array(self.text, slot)
+
+    def _locals(self, function: typed.Function) -> None:
+        for slot in function.locals:
             if isinstance(slot.type, ScalarType):
                 self.add_scalar(slot, constant(slot.type, 0))
             elif isinstance(slot.type, LocalArrayType):
-                self._local_array(slot, slot.type)
+                element = slot.type.element
+                self.places[slot] = self.text.alloca(f"[{slot.type.length} x {memory_type(element)}]", element.size, slot.name)
             else:
-                raise InternalError(f"the local {slot.name!r} of {self.function.symbol!r} has the type {slot.type}")
+                raise InternalError(f"the local {slot.name!r} of {function.symbol!r} has the type {slot.type}")
 
-    def _local_array(self, slot: typed.Slot, array: LocalArrayType) -> None:
-        text, element, pointer = self.text, array.element, self.dialect.private_pointer
-        base = self.places[slot] = text.alloca(f"[{array.length} x {memory_type(element)}]", element.size, slot.name)
+    def _clear(self, node: typed.Clear) -> None:
+        array = node.slot.type
+        if not isinstance(array, LocalArrayType):
+            raise InternalError(f"{node.slot.name!r} of type {array} is cleared")
+        text, element, pointer, base = self.text, array.element, self.dialect.private_pointer, self._place(node.slot)
         zero = constant(element, 0)
         if array.length <= _STORES_TO_CLEAR:
             for position in range(array.length):
@@ -184,7 +229,12 @@ class _FunctionEmitter(ExpressionEmitter):
         self.text.branch(self._loops[-1].next)
 
     def _return(self, node: typed.Return) -> None:
-        if node.value is None:
+        if self._exit is not None:
+            if node.value is not None and self.function.result is not None:
+                pointer = self.dialect.private_pointer
+                self.text.effect(f"store {self._result_type()} {self.expression(node.value)}, {pointer} {self._exit.result}")
+            self.text.branch(self._exit.block)
+        elif node.value is None:
             self.text.ret("void")
         else:
             self.text.ret(f"{self._result_type()} {self.expression(node.value)}")
@@ -193,4 +243,33 @@ class _FunctionEmitter(ExpressionEmitter):
         """Nothing: this is not a checked build."""
 
     def _evaluate(self, node: typed.Evaluate) -> None:
-        self.call(node.call)
+        if isinstance(node.call, typed.Call):
+            self.call(node.call)
+        else:
+            self.expression(node.call)
+
+    def _barrier(self, node: typed.Barrier) -> None:
+        if "barrier" not in self.function.uses:
+            raise InternalError(f"the function {self.function.symbol!r} has a barrier but is not marked so")
+        self.dialect.barrier(self.text)
+
+    def _call_in_place(self, node: typed.Call) -> str | None:
+        text, callee, pointer = self.text, node.function, self.dialect.private_pointer
+        values = [argument if isinstance(argument, typed.Slot) else self.expression(argument) for argument in node.arguments]
+        for slot, value in zip(callee.parameters, values, strict=True):
+            if isinstance(value, str):
+                self.add_scalar(slot, value)
+                continue
+            self.places[slot] = self._place(value)
+            if value in self.extents:
+                self.extents[slot] = self.extents[value]
+        result = None
+        if callee.result is not None:
+            result = text.alloca(value_type(callee.result), callee.result.size, f"{callee.symbol}.result")
+        around = self.function, self._loops, self._exit
+        self.function, self._loops, self._exit = callee, [], _Exit(text.new_block("returned"), result)
+        self._locals(callee)
+        self._block(callee.body)
+        self.start(self._exit.block)
+        self.function, self._loops, self._exit = around
+        return None if callee.result is None else text.value(f"load {value_type(callee.result)}, {pointer} {result}")

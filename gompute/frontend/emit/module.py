@@ -24,9 +24,10 @@ def emit(module: typed.Module, target: Target) -> str:
     dialect = dialect_for(target)
     symbols = [kernel.name for kernel in module.kernels] + [function.symbol for function in module.functions]
     text = ModuleText(symbols, dialect.table_space)
+    bodies = {kernel.function for kernel in module.kernels if isinstance(kernel, typed.RawKernel)}
     with deep_recursion():
         for function in module.functions:
-            emit_function(text, dialect, function)
+            emit_function(text, dialect, function, is_kernel=function in bodies)
     for kernel in module.kernels:
         if isinstance(kernel, typed.RawKernel):
             dialect.raw_kernel(text, kernel)

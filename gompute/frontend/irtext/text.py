@@ -48,9 +48,15 @@ class ModuleText:
 
     def shared_array(self, wanted: str, element: ScalarType, length: int) -> str:
         """A new array in memory that a GPU's block shares, not initialised; gives its address."""
-        symbol = self.unique_symbol(wanted)
+        symbol = self.unique_symbol(safe_name(wanted))
         body = f"internal addrspace(3) global [{length} x {memory_type(element)}] poison, align {element.size}"
         self._variables.append(f"@{symbol} = {body}")
+        return f"@{symbol}"
+
+    def dynamic_shared_array(self) -> str:
+        """The start of the memory that a launch adds to what a GPU's block shares."""
+        symbol = self.unique_symbol("gompute_dynamic_shared")
+        self._variables.append(f"@{symbol} = external addrspace(3) global [0 x i8], align 16")
         return f"@{symbol}"
 
     def unique_symbol(self, wanted: str) -> str:

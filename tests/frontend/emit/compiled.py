@@ -83,6 +83,6 @@ class Loaded:
             kept.append(holder)
             addresses.append(ctypes.addressof(holder))
         table = (ctypes.c_void_p * len(addresses))(*addresses)
-        launch = (ctypes.c_uint64 * 7)(*grid, *block, 0)
+        launch = (ctypes.c_uint64 * 10)(*grid, *block, 0, 0, 0, 0)
         entry = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64)
         entry(self._engine.get_function_address(name))(ctypes.addressof(table), ctypes.addressof(launch), begin, end)

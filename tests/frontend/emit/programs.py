@@ -32,9 +32,14 @@ class Program:
         self._table = TableType(I32, tuple(self._draw.randint(-(2**31), 2**31 - 1) for _ in range(16)))
         self._locals = [*self._slots, self._array]
         self._readable = [*given, *self._slots]
-        body = self._block(2, 6)
+        body = (typed.Clear(self._array), *self._block(2, 6))
         self.function = Function(
-            f"program_{seed}", tuple(given), result, HERE, self._locals, (*body, typed.Return(self._expression(result, 3)))
+            f"program_{seed}",
+            tuple(given),
+            result,
+            HERE,
+            self._locals,
+            (*body, typed.Return(self._expression(result, 3))),
         )
 
     # ---- statements ----

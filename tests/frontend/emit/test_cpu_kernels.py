@@ -186,6 +186,7 @@ def test_local_arrays_start_zeroed_for_every_item(length: int) -> None:
     place = binary("mod", index(), constant(U64, length))
     sum_up = typed.Assign(total, binary("add", read(total), typed.Load(U8, local, read(k))))
     body = (
+        typed.Clear(local),
         typed.Store(local, place, binary("add", typed.Load(U8, local, place), constant(U8, 1))),
         typed.ForRange(k, constant(U64, 0), constant(U64, length), constant(U64, 1), (sum_up,)),
         typed.Store(out, index(), read(total)),

@@ -48,7 +48,8 @@ def function(
     variables: Sequence[Slot] = (),
     uses_index: bool = False,
 ) -> Function:
-    return Function(symbol, tuple(parameters), result, HERE, list(variables), body, uses_index)
+    uses: frozenset[typed.Use] = frozenset(("index",) if uses_index else ())
+    return Function(symbol, tuple(parameters), result, HERE, list(variables), body, uses)
 
 
 def module(kernels: Sequence[typed.Kernel], *callees: Function) -> typed.Module:
