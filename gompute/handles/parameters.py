@@ -13,7 +13,7 @@ from gompute.lang import abi, numeric
 from gompute.lang.params import crossing_type, custom_boundary, leaves
 from gompute.lang.types import SCALARS, ParamsField, ParamsType
 
-__all__ = ["ParamsReader", "scalar_reader"]
+__all__ = ["ParamsReader", "bytes_reader", "scalar_reader"]
 
 _LARGEST_F32 = float.fromhex("0x1.fffffep127")
 
@@ -40,6 +40,28 @@ def scalar_reader(name: str, dtype: str) -> Callable[[Any], Any]:
         # Above the largest, packing raises where rounding gives infinity.
         return lambda value: value if type(value) is float and -_LARGEST_F32 <= value <= _LARGEST_F32 else slowly(value)
     return slowly
+
+
+def bytes_reader(name: str, size: int) -> Callable[[Any], bytes]:
+    """A function from a caller's value to the bytes of a struct that only its kernel knows.
+
+    Raises (the function):
+        InvalidArgument: it is neither so many bytes nor an instance of a params class of that size.
+    """
+    expected = f"{name}: expected {size} bytes, or an instance of a params class of that size"
+
+    def read(value: Any) -> bytes:
+        if crossing_type(type(value)) is not None:
+            data = abi.pack(value)
+        elif isinstance(value, bytes | bytearray | memoryview):
+            data = bytes(value)
+        else:
+            raise InvalidArgument(f"{expected}, got {type(value).__name__}")
+        if len(data) != size:
+            raise InvalidArgument(f"{expected}, got {len(data)} bytes")
+        return data
+
+    return read
 
 
 class ParamsReader:

@@ -14,7 +14,7 @@ from gompute.handles.defaults import Kernels
 from gompute.handles.kernel import byte_count, thread_count
 from gompute.handles.opening import Opened, open_kernel, spec_of
 from gompute.handles.packing import Frame, Packing
-from gompute.handles.parameters import ParamsReader, scalar_reader
+from gompute.handles.parameters import ParamsReader, bytes_reader, scalar_reader
 from gompute.handles.views import view_reader
 from gompute.runtime.buffer import Buffer
 from gompute.runtime.context import Accelerator, DeviceContext
@@ -170,6 +170,8 @@ class RawKernel:
         name, dtype = argument.name, argument.dtype
         if argument.kind == "scalar":
             return scalar_reader(name, dtype)
+        if argument.kind == "bytes":
+            return bytes_reader(name, argument.size)
         if argument.kind == "params":
             params = self._opened.entry.params
             if params is None or params.name != dtype:

@@ -12,6 +12,7 @@ import pytest
 from gompute.errors import InvalidArgument
 from gompute.handles.kernel import Kernel
 from gompute.handles.kernel_set import KernelSet
+from gompute.handles.parameters import bytes_reader
 from gompute.lang.names import f32, f64
 from gompute.lang.params import params
 from gompute.runtime import cpu
@@ -180,3 +181,17 @@ def test_a_buffer_of_another_device_of_the_same_kind(gpu: Driver, kernel_set: Ke
     with Kernel(scale_relu, backend, 0, kernel_set) as first, Kernel(scale_relu, backend, 1, kernel_set) as second:
         with second.alloc(4) as buffer, pytest.raises(InvalidArgument, match=f"on {backend} 0 .* got <Buffer on {backend} 1: 16 bytes>"):
             first.launch(buffer, P)
+
+
+@params
+class Pair:
+    a: f32
+    b: f32
+
+
+def test_bytes_of_a_struct_that_only_its_kernel_knows() -> None:
+    read = bytes_reader("pair", 8)
+    assert read(Pair(a=0.0, b=2.0)) == read(bytearray(b"\0\0\0\0\0\0\0@")) == b"\0\0\0\0\0\0\0@"
+    for wrong, got in ((b"\0", "got 1 bytes"), (3, "got int"), ([0] * 8, "got list"), (P, "got 4 bytes")):
+        with pytest.raises(InvalidArgument, match=f"pair: expected 8 bytes, or an instance of a params class of that size, {got}"):
+            read(wrong)
