@@ -9,6 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
+from gompute.lang import operations
+from gompute.lang.operation import OPERATIONS
+
 README = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
 
 
@@ -63,6 +66,13 @@ def test_the_example_of_streams(tmp_path: Path) -> None:
     (program,) = blocks("Streams, events and graphs", "python")
     (said,) = re.findall(r"print\(.*# always: (.+)$", program, re.MULTILINE)
     assert run(tmp_path, "-c", program).strip() == said
+
+
+def test_the_table_of_operations_is_that_of_the_code() -> None:
+    (table,) = re.findall(r"^\| operation \|.*?\n\n", README, re.MULTILINE | re.DOTALL)
+    named = {name for row in table.strip().splitlines()[2:] for name in re.findall(r"`(\w+)`", row.split("|")[1])}
+    assert named == set(operations.__all__) - {"kernel"}
+    assert set(OPERATIONS) - {"kernel"} <= named
 
 
 def test_every_command_for_a_number_names_a_bench_that_is_there() -> None:
