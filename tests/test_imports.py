@@ -31,7 +31,7 @@ LAYERS: dict[str, set[str]] = {
     "lang": {"errors", "targets"},
     "artifacts": {"errors", "targets", "lang"},
     "math": {"errors", "targets", "lang"},
-    "frontend": SHARED,
+    "frontend": SHARED | {"math"},
     "ir": SHARED | {"frontend"},
     "backends": SHARED | {"frontend", "ir"},
     "build": SHARED | {"frontend", "ir", "backends"},
