@@ -84,8 +84,9 @@ if TYPE_CHECKING:
         target,
     )
     from gompute.lang.names import array, bf16, f16, f32, f64, fixed, i8, i16, i32, i64, ptr, u8, u16, u32, u64, vec
-    from gompute.lang.operations import fused, gather, kernel, map, map_indexed, map_to, scatter, unary, zip
+    from gompute.lang.operations import fused, gather, kernel, map, map_indexed, map_to, scatter, scatter_add, unary, zip
     from gompute.lang.params import params
+    from gompute.lang.reductions import all, any, max, min, reduce, scan, sum, sum_scan
     from gompute.runtime.buffer import Buffer
     from gompute.runtime.dim3 import Dim3
     from gompute.runtime.status import last_driver_error
@@ -104,8 +105,9 @@ _HOMES = {
     ),
     "gompute.lang.builtins": "bitcast block_dim block_id cast global_id grid_dim local local_id select static table target",
     "gompute.lang.names": "array bf16 f16 f32 f64 fixed i8 i16 i32 i64 ptr u8 u16 u32 u64 vec",
-    "gompute.lang.operations": "fused gather kernel map map_indexed map_to scatter unary zip",
+    "gompute.lang.operations": "fused gather kernel map map_indexed map_to scatter scatter_add unary zip",
     "gompute.lang.params": "params",
+    "gompute.lang.reductions": "all any max min reduce scan sum sum_scan",
     "gompute.handles.kernel": "Kernel",
     "gompute.handles.raw_kernel": "RawKernel",
     "gompute.handles.auto_kernel": "AutoKernel",
@@ -151,6 +153,8 @@ __all__ = [
     "Unsupported",
     "__version__",
     "abi",
+    "all",
+    "any",
     "array",
     "asarray",
     "atomic_add",
@@ -194,12 +198,17 @@ __all__ = [
     "map_indexed",
     "map_to",
     "math",
+    "max",
+    "min",
     "params",
     "ptr",
     "random",
+    "reduce",
     "register_kernels",
     "runtime",
+    "scan",
     "scatter",
+    "scatter_add",
     "select",
     "shared",
     "shuffle",
@@ -207,6 +216,8 @@ __all__ = [
     "shuffle_up",
     "shuffle_xor",
     "static",
+    "sum",
+    "sum_scan",
     "table",
     "target",
     "u8",

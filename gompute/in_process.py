@@ -36,7 +36,7 @@ def call_on_host(spec: KernelSpec, arguments: Sequence[Any], keywords: Mapping[s
     from gompute.frontend import evaluate
     from gompute.frontend.recursion import deep_recursion
 
-    if not spec.functions:
+    if not spec.body:
         raise Unsupported(f"'{spec.name}' is a {spec.kind}, which has no function to call; run it through gompute.Kernel")
     spec.require_types()
     function = _checked(spec)

@@ -28,6 +28,12 @@ def test_run_map_keeps_up_with_a_c_loop() -> None:
     assert {"clang", "gompute", "numpy"} <= rows.keys()
 
 
+def test_run_sum_keeps_up_with_numpy() -> None:
+    """Lanes that are not vectors, or a tile that is read twice, take several times NumPy's sum."""
+    rows = table("run_sum.py", "--counts", "1048576", "--rounds", "20", "--limit", "4")
+    assert {"numpy", "gompute, 1 thread"} <= rows.keys()
+
+
 def test_import_time() -> None:
     rows = table("import_time.py", "--rounds", "2")
     assert {"python", "import numpy", "import gompute"} <= rows.keys()

@@ -6,8 +6,8 @@ The compiler writes the entry and the runtime compares it with its own spec: one
 from __future__ import annotations
 
 from gompute.artifacts.entry import ArgumentEntry, KernelEntry, ParamsEntry, ParamsFieldEntry
-from gompute.lang.operation import Argument
 from gompute.lang.params import leaves
+from gompute.lang.signature import Argument
 from gompute.lang.spec import KernelSpec
 from gompute.lang.types import U64, ParamsType, PointerType, ViewType
 

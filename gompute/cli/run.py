@@ -40,7 +40,8 @@ def run_command(
 ) -> int:
     """Run one kernel of the kernel set in DIR on arrays in .npy files.
 
-    They are what the operation reads, in its order. Where it writes to another array, that may be the last; a scatter needs it.
+    They are what the operation reads, in its order. Where it writes to another array, that may be the last; a scatter needs it. A
+    reduction writes its one value.
 
     \b
     Example:
@@ -59,8 +60,8 @@ def run_command(
         )
     packed = params_from_text(entry, params)
     arrays = _arrays(entry, inputs)
-    used = _run(kernels, kernel, (backend,) if backend else _BACKENDS, ordinal, arrays, packed)
-    array = arrays[-1]
+    used, value = _run(kernels, kernel, (backend,) if backend else _BACKENDS, ordinal, arrays, packed)
+    array = arrays[-1] if value is None else _stored(entry, value)
     _write(output, array)
     click.echo(f"{output}: {array.dtype} {'x'.join(map(str, array.shape)) or 'scalar'}, by {kernel} on {used}")
     return 0
@@ -76,7 +77,7 @@ def _arrays(entry: KernelEntry, files: Sequence[Path]) -> list[np.ndarray[Any, A
 
     from gompute.handles.generated import operands_of
 
-    operands = operands_of(entry)
+    operands = [operand for operand in operands_of(entry) if not operand.use.scratch and not operand.use.single]
     *_, output = operands
     # Zeros have the shape of what goes with them element by element; how far a scatter reaches only its caller knows.
     spare = not output.use.bounded and len(operands) > 1
@@ -94,11 +95,11 @@ def _arrays(entry: KernelEntry, files: Sequence[Path]) -> list[np.ndarray[Any, A
 
 def _run(
     kernels: KernelSet, kernel: str, backends: Sequence[str], ordinal: int, arrays: list[np.ndarray[Any, Any]], packed: bytes | None
-) -> str:
+) -> tuple[str, Any]:
     """Run a generated kernel on the first backend that has a device and code for it.
 
     Returns:
-        The backend.
+        The backend, and the value of a reduction.
 
     Raises:
         BackendUnavailable: there is none; says of each why not.
@@ -116,9 +117,20 @@ def _run(
             continue
         assert isinstance(opened, Kernel)
         with opened:
-            opened.run(*arrays, *(() if packed is None else (packed,)))
-        return backend
+            return backend, opened.run(*arrays, *(() if packed is None else (packed,)))
     raise BackendUnavailable(f"no backend can run {kernel}:\n" + "\n".join(f"  {reason}" for reason in reasons))
+
+
+def _stored(entry: KernelEntry, value: Any) -> np.ndarray[Any, Any]:
+    """The value of a reduction as an array without dimensions; of bf16 its bits."""
+    import numpy as np
+
+    from gompute.handles.generated import operands_of
+    from gompute.lang import abi
+    from gompute.lang.types import SCALARS
+
+    output = operands_of(entry)[-1]
+    return np.frombuffer(abi.encode(value, SCALARS[output.element], "out"), output.dtype).reshape(())
 
 
 def _read(file: Path) -> np.ndarray[Any, Any]:

@@ -17,6 +17,8 @@ from gompute.frontend.vocabulary import CompareOp as CompareOp
 from gompute.frontend.vocabulary import IndexName as IndexName
 from gompute.frontend.vocabulary import IntrinsicName as IntrinsicName
 from gompute.frontend.vocabulary import Location as Location
+from gompute.frontend.vocabulary import Move as Move
+from gompute.frontend.vocabulary import Scan as Scan
 from gompute.frontend.vocabulary import Scope as Scope
 from gompute.frontend.vocabulary import Slot as Slot
 from gompute.frontend.vocabulary import UnaryOp as UnaryOp
@@ -354,13 +356,15 @@ class ElementwiseKernel(NamedTuple):
 
 
 class IndirectKernel(NamedTuple):
-    """``out[i] = src[idx[i]]``, or with `scatter` ``out[idx[i]] = src[i]``, for every i < count with 0 <= idx[i] < bound. The launch
-    arguments are (src, idx, out, count, bound); no two of the arrays overlap."""
+    """``out[i] = src[idx[i]]``, ``out[idx[i]] = src[i]`` or ``out[idx[i]] += src[i]`` for every i < count with 0 <= idx[i] < bound. The
+    launch arguments are (src, idx, out, count, bound); no two of the arrays overlap. `add` is the sum of two elements, for a `scatter_add`
+    of less than 32 bits; None for every other."""
 
     name: str
     element: ScalarType
     index_type: ScalarType
-    scatter: bool
+    move: Move
+    add: Function | None
     block_size: tuple[int, int, int]
 
     @property
@@ -377,6 +381,37 @@ class IndirectKernel(NamedTuple):
         return None
 
 
+class TiledKernel(NamedTuple):
+    """A reduction, or with `scan` a scan, as `gompute.lang.tiled` describes it: ``combine`` of what ``pre`` gives for each element, or of
+    the elements. `element` is the type of the array's elements; `combine` takes and gives values of the type of `identity`."""
+
+    name: str
+    element: ScalarType
+    pre: Function | None
+    combine: Function
+    identity: Constant
+    scan: Scan | None
+    block_size: tuple[int, int, int]
+
+    @property
+    def result(self) -> ScalarType:
+        return self.identity.type
+
+    @property
+    def arrays(self) -> tuple[Array, ...]:
+        return (Array("data" if self.scan is None else "in", self.element), Array("partials", self.result), Array("out", self.result))
+
+    @property
+    def counts(self) -> tuple[str, ...]:
+        """The scalar arguments, all u64."""
+        return ("len", "stage")
+
+    @property
+    def params(self) -> ParamsType | None:
+        last = None if self.pre is None else self.pre.parameters[-1].type
+        return last if isinstance(last, ParamsType) else None
+
+
 class RawKernel(NamedTuple):
     """A function whose parameters are the kernel's arguments: pointers, views, scalars and params, in order. `block_size` is the largest
     block."""
@@ -387,7 +422,7 @@ class RawKernel(NamedTuple):
 
 
 GeneratedKernel: TypeAlias = ElementwiseKernel | IndirectKernel
-Kernel: TypeAlias = GeneratedKernel | RawKernel
+Kernel: TypeAlias = GeneratedKernel | TiledKernel | RawKernel
 
 
 class Module(NamedTuple):

@@ -13,6 +13,8 @@ IntrinsicName: TypeAlias = Literal["min", "max", "abs", "round", "bitcast", "sqr
 IndexName: TypeAlias = Literal["global_id", "local_id", "block_id", "block_dim", "grid_dim", "lane_id"]
 WarpName: TypeAlias = Literal["shuffle", "shuffle_up", "shuffle_down", "shuffle_xor", "ballot", "any", "all"]
 AtomicOp: TypeAlias = Literal["add", "min", "max", "and", "or", "xor", "exchange", "cas"]
+Move: TypeAlias = Literal["gather", "scatter", "scatter_add"]
+Scan: TypeAlias = Literal["inclusive", "exclusive"]
 Scope: TypeAlias = Literal["block", "device", "system"]
 Use: TypeAlias = Literal["index", "shared", "barrier", "warp"]
 """What a function needs that only a raw kernel has: coordinates, shared arrays, barriers, exchanges within a warp."""

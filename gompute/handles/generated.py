@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -20,7 +20,7 @@ from gompute.runtime.cpu import HOST_MEMORY, CpuKernel, on_stream
 from gompute.runtime.dim3 import Dim3
 from gompute.runtime.stream import Stream
 
-__all__ = ["OnCpu", "OnDevice", "operands_of"]
+__all__ = ["OnCpu", "OnDevice", "operands_of", "wrong_count"]
 
 
 def operands_of(entry: KernelEntry) -> tuple[Operand, ...]:
@@ -33,12 +33,19 @@ def operands_of(entry: KernelEntry) -> tuple[Operand, ...]:
     pointers = [argument for argument in entry.arguments if argument.kind == "pointer"]
     if operation is not None and not isinstance(operation, Raw):
         uses = operation.uses([argument.name for argument in pointers])
-        scalars = ["count", "bound"] if any(use.bounded for use in uses) else ["len"]
         rest = [argument for argument in entry.arguments[len(pointers) :] if argument.kind != "params"]
-        if uses and [argument.name for argument in rest] == scalars:
+        if uses and [argument.name for argument in rest] == list(operation.counts):
             return tuple(Operand(argument, use) for argument, use in zip(pointers, uses, strict=True))
     names = ", ".join(argument.name for argument in entry.arguments)
     raise ModuleLoadFailed(f"kernel {entry.name!r}: this version of gompute has no operation {entry.kind!r} with the arguments ({names})")
+
+
+def wrong_count(what: str, name: str, takes: Sequence[str], arguments: tuple[Any, ...]) -> InvalidArgument:
+    """The error for a call of another number of arguments than the kernel `takes`."""
+    head = f"{what} of kernel {name!r} takes ({', '.join(takes)})"
+    if len(arguments) < len(takes):
+        return InvalidArgument(f"{head}: {takes[len(arguments)]} is missing")
+    return InvalidArgument(f"{head}: got {len(arguments)} arguments, {len(arguments) - len(takes)} too many")
 
 
 class _Plan:
@@ -59,6 +66,7 @@ class _Plan:
         self.pack_data = Packing([argument for argument in entry.arguments if argument.kind != "params"]).pack
         self._params = ParamsReader(params[0].name, entry.params) if params and entry.params is not None else None
         self.takes = [operand.name for operand in self.operands] + [argument.name for argument in params]
+        self.launch_takes = self.takes
         self._expected = len(self.takes)
         last = self.operands[-1].use
         #: The place of an output of which every element is written.
@@ -122,11 +130,7 @@ class _Plan:
         return like(self.operands[0].name, first, output.element, output.name)
 
     def wrong_count(self, what: str, arguments: tuple[Any, ...]) -> InvalidArgument:
-        head = f"{what} of kernel {self.name!r} takes ({', '.join(self.takes)})"
-        if len(arguments) < self._expected:
-            missing = self.takes[len(arguments)]
-            return InvalidArgument(f"{head}: {missing} is missing")
-        return InvalidArgument(f"{head}: got {len(arguments)} arguments, {len(arguments) - self._expected} too many")
+        return wrong_count(what, self.name, self.takes, arguments)
 
 
 #: Stands for params that no caller has.

@@ -10,6 +10,9 @@ from gompute.handles.calling import in_order
 from gompute.handles.defaults import Kernels
 from gompute.handles.generated import OnCpu, OnDevice
 from gompute.handles.opening import Opened, open_kernel, spec_of
+from gompute.handles.tiled import TiledOnCpu, TiledOnDevice
+from gompute.lang.operation import OPERATIONS
+from gompute.lang.tiled import Tiled
 from gompute.runtime import workers
 from gompute.runtime.buffer import Buffer
 from gompute.runtime.context import DeviceContext, DeviceKernel
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Kernel", "thread_count"]
 
-_Plan: TypeAlias = OnCpu | OnDevice
+_Plan: TypeAlias = OnCpu | OnDevice | TiledOnCpu | TiledOnDevice
 
 
 class Kernel:
@@ -71,11 +74,13 @@ class Kernel:
     def run(self, *arguments: Any, **named: Any) -> Any:
         """Runs the operation on arrays and returns when the result is there.
 
-        ``run(data, params)`` for `map`, `map_indexed` and `fused`, ``run(inp, out, params)`` for `map_to`, ``run(a, b, ..., out, params)``
-        for `zip`, ``run(src, idx, out)`` for `gather` and `scatter`; arguments may be given by name too. Arrays are contiguous NumPy arrays
-        of any shape, those of which element i goes with element i of one shape; `params` is an instance of the params class or its bytes.
-        The output of `map_to` and `zip` may be one of the inputs, or None for a new array, which is returned. Where there is no element,
-        nothing is done. Device memory is kept on the handle for the next call.
+        ``run(data, params)`` for `map`, `map_indexed` and `fused`, ``run(inp, out, params)`` for `map_to` and `scan`,
+        ``run(a, b, ..., out, params)`` for `zip`, ``run(src, idx, out)`` for `gather`, `scatter` and `scatter_add`, and
+        ``run(data, params)`` for `reduce`, `sum` and so on, which gives the value as a Python number; arguments may be given by name too.
+        Arrays are contiguous NumPy arrays of any shape, those of which element i goes with element i of one shape; `params` is an instance
+        of the params class or its bytes. The output of `map_to`, `zip` and an inclusive `scan` may be one of the inputs; where every
+        element of it is written it may be None for a new array, which is returned. Where there is no element, nothing is done, and a
+        reduction gives its identity. Device memory is kept on the handle for the next call.
 
         What lies on the device already is worked on there without a copy: a Buffer, a `DeviceArray`, and arrays of other libraries (CuPy,
         PyTorch, JAX) in C order. Arrays of other libraries in host memory (PyTorch, JAX) are taken like NumPy's.
@@ -89,18 +94,18 @@ class Kernel:
             raise self._closed("run")
         if named:
             arguments = in_order(f"run of kernel {self.name!r} takes ({', '.join(plan.takes)})", plan.takes, arguments, named)
-        made = None
-        if plan.out is not None and len(arguments) > plan.out and arguments[plan.out] is None:
-            made = plan.new_output(arguments)
-            arguments = (*arguments[: plan.out], made, *arguments[plan.out + 1 :])
-        plan.run(arguments)
+        if plan.out is None or len(arguments) <= plan.out or arguments[plan.out] is not None:
+            return plan.run(arguments)
+        made = plan.new_output(arguments)
+        plan.run((*arguments[: plan.out], made, *arguments[plan.out + 1 :]))
         return made
 
     def launch(self, *arguments: Any, stream: Stream | None = None, **named: Any) -> None:
         """Runs the operation on memory of the device and does not wait; see `synchronize`.
 
         The arguments are those of `run`, with memory of the device for each array: a Buffer, of as many elements as it holds, a
-        `DeviceArray` or an array of another library; on the CPU an array.
+        `DeviceArray` or an array of another library; on the CPU an array. A reduction takes one more, ``launch(data, out, params)``, for
+        its one result.
 
         Args:
             stream: where to queue it, the device's default stream when left out.
@@ -113,7 +118,9 @@ class Kernel:
         if plan is None:
             raise self._closed("launch")
         if named:
-            arguments = in_order(f"launch of kernel {self.name!r} takes ({', '.join(plan.takes)})", plan.takes, arguments, named)
+            arguments = in_order(
+                f"launch of kernel {self.name!r} takes ({', '.join(plan.launch_takes)})", plan.launch_takes, arguments, named
+            )
         plan.launch(arguments, stream)
 
     def alloc(self, count: int, array: str | None = None) -> Buffer:
@@ -173,11 +180,16 @@ class Kernel:
 
 def _plan(opened: Opened, threads: int | None) -> _Plan:
     entry, kernel, context = opened.entry, opened.kernel, opened.context
+    tiled = isinstance(OPERATIONS.get(entry.kind), Tiled)
     if isinstance(kernel, CpuKernel):
+        if tiled:
+            return TiledOnCpu(entry, kernel, thread_count(threads))
         return OnCpu(entry, kernel, thread_count(threads))
     if threads is not None:
         raise InvalidArgument(f"threads: is for the cpu backend; this handle is on {opened.backend}")
     assert isinstance(kernel, DeviceKernel) and isinstance(context, DeviceContext)
+    if tiled:
+        return TiledOnDevice(entry, kernel, context.accelerator)
     return OnDevice(entry, kernel, context.accelerator)
 
 

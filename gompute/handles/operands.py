@@ -10,7 +10,7 @@ from gompute.errors import InvalidArgument
 from gompute.handles.arrays import Array, check_array, check_buffer, not_whole, numpy_dtype
 from gompute.handles.device_array import typed_on_device
 from gompute.handles.foreign import shared_on_host
-from gompute.lang.operation import Use
+from gompute.lang.signature import Use
 from gompute.runtime.buffer import Buffer
 from gompute.runtime.context import Accelerator
 from gompute.runtime.cpu import is_host_buffer
@@ -102,11 +102,14 @@ class Operand:
         return Located(address, count, None, None, on_device)
 
 
-def check_together(operands: Sequence[Operand], located: Sequence[Located]) -> None:
+def check_together(operands: Sequence[Operand], located: Sequence[Located], *, in_place: bool = True) -> None:
     """Refuse arrays of one call that do not match.
 
     Those that have one element a work-item need one shape and one order of elements. The output may be one of the inputs where each element
     is read before it is written, and may overlap with none otherwise.
+
+    Args:
+        in_place: whether each element of such arrays is read before it is written.
 
     Raises:
         InvalidArgument: naming both arrays.
@@ -125,7 +128,7 @@ def check_together(operands: Sequence[Operand], located: Sequence[Located]) -> N
         elif other.elements != place.elements:
             raise InvalidArgument(f"{operand.name}: expected as many elements as {first.name} has, {place.elements}, got {other.elements}")
     *inputs, (output, written) = zip(operands, located, strict=True)
-    in_step = len(counted) == len(operands)
+    in_step = in_place and len(counted) == len(operands)
     for operand, read in inputs:
         if not (read.elements and written.elements):
             continue

@@ -19,6 +19,8 @@ from gompute.handles.opening import Opened, open_kernel, spec_of
 from gompute.handles.packing import Frame, Packing
 from gompute.handles.parameters import ParamsReader, bytes_reader, scalar_reader
 from gompute.handles.views import view_reader
+from gompute.lang.operation import OPERATIONS
+from gompute.lang.tiled import Tiled
 from gompute.runtime.buffer import Buffer
 from gompute.runtime.context import Accelerator, DeviceContext
 from gompute.runtime.cpu import CpuKernel, is_host_buffer, on_stream
@@ -129,6 +131,8 @@ class RawKernel:
             address, threads = frame.address, self._threads
             if entry.kind == "kernel":
                 work = partial(kernel.launch_packed, blocks, items, extra, address, threads)
+            elif isinstance(OPERATIONS.get(entry.kind), Tiled):
+                work = partial(kernel.run_tiles, address, blocks.x, threads)
             else:
                 # The entry point counts elements; a grid that covers fewer works on those alone, as on a GPU.
                 work = partial(kernel.run_elements, address, min(blocks.x * items.x, values[_length(entry)]), threads)

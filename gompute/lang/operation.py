@@ -12,74 +12,27 @@ from itertools import pairwise
 from string import ascii_lowercase
 from typing import TypeAlias
 
-from gompute.lang.types import U64, ParamsType, PointerType, ScalarType, ViewType
+from gompute.lang.signature import (
+    READ,
+    UPDATED,
+    WRITTEN,
+    Argument,
+    Fault,
+    Given,
+    KernelInterface,
+    Signature,
+    Use,
+    elements_of,
+    example,
+    params_argument,
+    params_of,
+    scalars,
+    types_of,
+)
+from gompute.lang.tiled import TILED, Tiled
+from gompute.lang.types import U64, ParamsType, PointerType
 
-__all__ = [
-    "OPERATIONS",
-    "Argument",
-    "Elementwise",
-    "Fault",
-    "Fused",
-    "Indirect",
-    "KernelInterface",
-    "Operation",
-    "Raw",
-    "Signature",
-    "Use",
-]
-
-#: What is wrong, and what to write.
-Fault: TypeAlias = tuple[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Argument:
-    """One parameter of a kernel or of its function: its name and type."""
-
-    name: str
-    type: PointerType | ViewType | ScalarType | ParamsType
-
-
-@dataclass(frozen=True, slots=True)
-class Signature:
-    """A function as its author wrote it; `result` is None where it returns nothing."""
-
-    name: str
-    arguments: tuple[Argument, ...]
-    result: ScalarType | None
-
-
-@dataclass(frozen=True, slots=True)
-class KernelInterface:
-    """What the host must know of a kernel.
-
-    Attributes:
-        arguments: those of its function in order; of an operation without one, its arrays as scalars.
-        output: the element of an array that is not among them and takes the function's results.
-        params: the params type, if any.
-    """
-
-    arguments: tuple[Argument, ...]
-    output: ScalarType | None
-    params: ParamsType | None
-
-
-@dataclass(frozen=True, slots=True)
-class Use:
-    """What a launch does to one of its arrays.
-
-    Attributes:
-        reads: what the array holds before matters (for an output: elements may be skipped).
-        writes: it holds something else afterwards.
-        bounded: its elements are reached by index; every other array has one element a work-item.
-    """
-
-    reads: bool
-    writes: bool
-    bounded: bool = False
-
-
-_READ, _WRITTEN, _UPDATED = Use(True, False), Use(False, True), Use(True, True)
+__all__ = ["OPERATIONS", "Elementwise", "Fused", "Indirect", "Operation", "Raw"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,33 +54,36 @@ class Elementwise:
     in_place: bool = False
     indexed: bool = False
 
-    def fault(self, functions: Sequence[Signature]) -> Fault | None:
+    by_call = False
+    counts = ("len",)
+
+    def fault(self, functions: Sequence[Signature], given: Given) -> Fault | None:
         """What is wrong with the function."""
         (function,) = functions
-        elements = _elements(function, self.indexed)
+        elements = elements_of(function, self.indexed)
         least, most = self.inputs
         if 1 < most < len(elements):
             return f"a {self.name} takes at most {most} arrays; this one takes {len(elements)}", "split it into two kernels"
         if not least <= len(elements) <= most:
-            words, example = self.takes
-            what = f"the function of a {self.name} takes {words} and, if needed, params; this one takes ({_types(function)})"
-            return what, _example(function.name, example, self.returns)
-        given = "nothing" if function.result is None else str(function.result)
+            words, sample = self.takes
+            what = f"the function of a {self.name} takes {words} and, if needed, params; this one takes ({types_of(function)})"
+            return what, example(function.name, sample, self.returns)
+        returned = "nothing" if function.result is None else str(function.result)
         if self.in_place and function.result != elements[0]:
-            what = f"the function of a {self.name} returns its element's type {elements[0]}; this one returns {given}"
+            what = f"the function of a {self.name} returns its element's type {elements[0]}; this one returns {returned}"
             return what, f"write -> {elements[0]}"
         if function.result is None:
-            return f"the function of a {self.name} returns the output's element; this one returns {given}", "write -> f32"
+            return f"the function of a {self.name} returns the output's element; this one returns {returned}", "write -> f32"
         return None
 
-    def interface(self, functions: Sequence[Signature], types: Sequence[ScalarType]) -> KernelInterface:
+    def interface(self, functions: Sequence[Signature], given: Given) -> KernelInterface:
         """Of a function without a fault."""
         (function,) = functions
-        return KernelInterface(function.arguments, None if self.in_place else function.result, _params_of(function.arguments))
+        return KernelInterface(function.arguments, None if self.in_place else function.result, params_of(function.arguments))
 
     def launch(self, interface: KernelInterface) -> tuple[Argument, ...]:
         """``(data, len, params)``, ``(in, out, len, params)`` or ``(a, b, ..., out, len, params)``."""
-        elements = _scalars(interface.arguments)[: -1 if self.indexed else None]
+        elements = scalars(interface.arguments)[: -1 if self.indexed else None]
         if self.in_place:
             arrays = [Argument("data", PointerType(elements[0]))]
         else:
@@ -135,13 +91,13 @@ class Elementwise:
             arrays = [Argument(name, PointerType(element)) for name, element in zip(names, elements, strict=False)]
             assert interface.output is not None
             arrays.append(Argument("out", PointerType(interface.output)))
-        return (*arrays, Argument("len", U64), *_params_argument(interface))
+        return (*arrays, Argument("len", U64), *params_argument(interface))
 
     def uses(self, arrays: Sequence[str]) -> tuple[Use, ...]:
         """Of the arrays of these names; none where it has no such arrays."""
         if self.in_place:
-            return (_UPDATED,) if list(arrays) == ["data"] else ()
-        return (*(_READ for _ in arrays[1:]), _WRITTEN) if len(arrays) > self.inputs[0] and arrays[-1] == "out" else ()
+            return (UPDATED,) if list(arrays) == ["data"] else ()
+        return (*(READ for _ in arrays[1:]), WRITTEN) if len(arrays) > self.inputs[0] and arrays[-1] == "out" else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,37 +106,40 @@ class Fused:
 
     name: str = "fused"
 
-    def fault(self, functions: Sequence[Signature]) -> Fault | None:
+    by_call = True
+    counts = ("len",)
+
+    def fault(self, functions: Sequence[Signature], given: Given) -> Fault | None:
         """What is wrong with the parts, or with what one gives to the next."""
         if not functions:
             return "a fused kernel without parts has no effect", 'write g.fused("both", scale, square)'
         for part in functions:
-            if len(_elements(part, indexed=False)) != 1 or part.result is None:
-                given = "nothing" if part.result is None else str(part.result)
-                what = f"a part takes an element and, if needed, params, and returns an element; '{part.name}' takes ({_types(part)})"
-                return f"{what} and returns {given}", _example(part.name, "x: f32", "f32")
+            if len(elements_of(part, indexed=False)) != 1 or part.result is None:
+                returned = "nothing" if part.result is None else str(part.result)
+                what = f"a part takes an element and, if needed, params, and returns an element; '{part.name}' takes ({types_of(part)})"
+                return f"{what} and returns {returned}", example(part.name, "x: f32", "f32")
         for before, after in pairwise(functions):
-            element = _scalars(after.arguments)[0]
+            element = scalars(after.arguments)[0]
             if before.result != element:
                 what = f"'{before.name}' gives {before.result}, and '{after.name}' after it takes {element}"
                 return what, f"put a part between them that returns {element}(x)"
         first, last = functions[0], functions[-1]
-        element = _scalars(first.arguments)[0]
+        element = scalars(first.arguments)[0]
         if last.result != element:
             what = f"a fused kernel works in place: it starts with {element}, and its last part '{last.name}' gives {last.result}"
             return what, f"add a part that returns {element}(x)"
-        taking = [part for part in functions if _params_of(part.arguments) is not None]
+        taking = [part for part in functions if params_of(part.arguments) is not None]
         for part in taking[1:]:
-            mine, others = _params_of(part.arguments), _params_of(taking[0].arguments)
+            mine, others = params_of(part.arguments), params_of(taking[0].arguments)
             if mine != others:
                 what = f"the parts of a fused kernel share one params type; '{taking[0].name}' takes {others}, and '{part.name}' {mine}"
                 return what, "give them one @g.params class with the fields of both"
         return None
 
-    def interface(self, functions: Sequence[Signature], types: Sequence[ScalarType]) -> KernelInterface:
+    def interface(self, functions: Sequence[Signature], given: Given) -> KernelInterface:
         """Of parts without a fault."""
-        params = next((found for part in functions if (found := _params_of(part.arguments)) is not None), None)
-        element = Argument("x", _scalars(functions[0].arguments)[0])
+        params = next((found for part in functions if (found := params_of(part.arguments)) is not None), None)
+        element = Argument("x", scalars(functions[0].arguments)[0])
         return KernelInterface((element,) if params is None else (element, Argument("p", params)), None, params)
 
     def launch(self, interface: KernelInterface) -> tuple[Argument, ...]:
@@ -195,23 +154,27 @@ class Fused:
 @dataclass(frozen=True, slots=True)
 class Indirect:
     """``out[i] = src[idx[i]]`` or ``out[idx[i]] = src[i]`` for every i < count whose index is at least 0 and less than bound, the length
-    of the array named `bounded`; nothing is done for the others."""
+    of the array named `bounded`; nothing is done for the others. With `adds` it is ``out[idx[i]] += src[i]``, whole for each i."""
 
     name: str
     bounded: str
+    adds: bool = False
 
-    def fault(self, functions: Sequence[Signature]) -> Fault | None:
+    by_call = True
+    counts = ("count", "bound")
+
+    def fault(self, functions: Sequence[Signature], given: Given) -> Fault | None:
         """Nothing: there is no function, and the types were checked when it was declared."""
         return None
 
-    def interface(self, functions: Sequence[Signature], types: Sequence[ScalarType]) -> KernelInterface:
+    def interface(self, functions: Sequence[Signature], given: Given) -> KernelInterface:
         """Of the types of an element and an index."""
-        element, index = types
+        element, index = given.types
         return KernelInterface((Argument("src", element), Argument("idx", index)), None, None)
 
     def launch(self, interface: KernelInterface) -> tuple[Argument, ...]:
         """``(src, idx, out, count, bound)``."""
-        element, index = _scalars(interface.arguments)
+        element, index = scalars(interface.arguments)
         arrays = {"src": element, "idx": index, "out": element}
         return (*(Argument(name, PointerType(kind)) for name, kind in arrays.items()), Argument("count", U64), Argument("bound", U64))
 
@@ -219,7 +182,7 @@ class Indirect:
         """Of src, idx and out, where what is skipped in out stays; none of other arrays."""
         if list(arrays) != ["src", "idx", "out"]:
             return ()
-        return Use(True, False, self.bounded == "src"), _READ, Use(True, True, self.bounded == "out")
+        return Use(True, False, self.bounded == "src"), READ, Use(True, True, self.bounded == "out")
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +191,9 @@ class Raw:
 
     name: str = "kernel"
 
-    def fault(self, functions: Sequence[Signature]) -> Fault | None:
+    by_call = False
+
+    def fault(self, functions: Sequence[Signature], given: Given) -> Fault | None:
         """What is wrong with the function."""
         (function,) = functions
         if function.result is not None:
@@ -241,61 +206,29 @@ class Raw:
             return what, "make them fields of one @g.params class"
         return None
 
-    def interface(self, functions: Sequence[Signature], types: Sequence[ScalarType]) -> KernelInterface:
+    def interface(self, functions: Sequence[Signature], given: Given) -> KernelInterface:
         """Of a function without a fault."""
         (function,) = functions
-        return KernelInterface(function.arguments, None, _params_of(function.arguments))
+        return KernelInterface(function.arguments, None, params_of(function.arguments))
 
     def launch(self, interface: KernelInterface) -> tuple[Argument, ...]:
         """The function's own."""
         return interface.arguments
 
 
-Operation: TypeAlias = Elementwise | Fused | Indirect | Raw
+Operation: TypeAlias = Elementwise | Fused | Indirect | Tiled | Raw
 
 MAP = Elementwise("map", ("an element", "x: f32"), in_place=True)
-OPERATIONS: dict[str, Operation] = {
-    operation.name: operation
-    for operation in (
-        MAP,
-        Elementwise("map_to", ("an element", "x: f32"), returns="f64"),
-        Elementwise("zip", ("two or more elements", "x: f32, y: f32"), inputs=(2, len(ascii_lowercase))),
-        Elementwise("map_indexed", ("an element, its index (u64)", "x: f32, i: u64"), in_place=True, indexed=True),
-        Indirect("gather", bounded="src"),
-        Indirect("scatter", bounded="out"),
-        Fused(),
-        Raw(),
-    )
-}
-
-
-def _elements(function: Signature, indexed: bool) -> list[ScalarType]:
-    """The types of its elements, when its arguments are elements, then the index where there is one, then perhaps params; else none."""
-    kinds = [argument.type for argument in function.arguments]
-    if kinds and isinstance(kinds[-1], ParamsType):
-        kinds.pop()
-    if indexed and (not kinds or kinds.pop() != U64):
-        return []
-    elements = [kind for kind in kinds if isinstance(kind, ScalarType)]
-    return elements if len(elements) == len(kinds) else []
-
-
-def _scalars(arguments: Sequence[Argument]) -> list[ScalarType]:
-    return [argument.type for argument in arguments if isinstance(argument.type, ScalarType)]
-
-
-def _params_of(arguments: Sequence[Argument]) -> ParamsType | None:
-    """The last, where there are several."""
-    return next((argument.type for argument in reversed(arguments) if isinstance(argument.type, ParamsType)), None)
-
-
-def _params_argument(interface: KernelInterface) -> tuple[Argument, ...]:
-    return () if interface.params is None else (Argument("params", interface.params),)
-
-
-def _example(name: str, takes: str, returns: str) -> str:
-    return f"write def {name}({takes}) -> {returns}, or with a params struct: ({takes}, p: Params) -> {returns}"
-
-
-def _types(function: Signature) -> str:
-    return ", ".join(str(argument.type) for argument in function.arguments)
+_ALL: tuple[Operation, ...] = (
+    MAP,
+    Elementwise("map_to", ("an element", "x: f32"), returns="f64"),
+    Elementwise("zip", ("two or more elements", "x: f32, y: f32"), inputs=(2, len(ascii_lowercase))),
+    Elementwise("map_indexed", ("an element, its index (u64)", "x: f32, i: u64"), in_place=True, indexed=True),
+    Indirect("gather", bounded="src"),
+    Indirect("scatter", bounded="out"),
+    Indirect("scatter_add", bounded="out", adds=True),
+    Fused(),
+    *TILED,
+    Raw(),
+)
+OPERATIONS = {operation.name: operation for operation in _ALL}

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from gompute.errors import CompileError
 from gompute.lang.generic import Bindings
-from gompute.lang.operation import Elementwise, Fault, Fused
+from gompute.lang.operation import Elementwise, Fused
+from gompute.lang.signature import Fault, Given
 from gompute.lang.spec import KernelSpec
 from gompute.lang.types import BOOL, ScalarType
 
-__all__ = ["fused", "gather", "kernel", "map", "map_indexed", "map_to", "scatter", "unary", "zip"]
+__all__ = ["functions_of", "fused", "gather", "kernel", "map", "map_indexed", "map_to", "scatter", "scatter_add", "unary", "zip"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -89,7 +90,7 @@ def map_indexed(function: Any = None, /, *, name: str | None = None, block_size:
 
 def unary(name: str, function: Callable[..., Any], *, block_size: int = 256) -> KernelSpec:
     """A `map` of that name over one function or over the function of a `map`: ``relu = g.unary("relu", clamp_below)``."""
-    functions, bindings = _parts("unary", (function,))
+    functions, bindings = functions_of("unary", (function,))
     if len(functions) != 1:
         raise CompileError(f"g.unary: '{getattr(function, 'name', function)}' is fused of {len(functions)} functions; write g.fused")
     return KernelSpec("map", functions, name, block_size, bindings=bindings)
@@ -106,7 +107,7 @@ def fused(name: str, *parts: Callable[..., Any], block_size: int = 256) -> Kerne
 
     ``g.fused("both", scale, square)`` gives ``square(scale(x, p))`` and runs as a `map`: ``run(data, p)``, with p where a part takes it.
     """
-    functions, bindings = _parts("fused", parts)
+    functions, bindings = functions_of("fused", parts)
     return KernelSpec("fused", functions, name, block_size, bindings=bindings)
 
 
@@ -135,6 +136,21 @@ def scatter(name: str, element: Any, index: Any, *, block_size: int = 256) -> Ke
     bound: u64)`` with bound the length of out.
     """
     return _indirect("scatter", name, element, index, block_size)
+
+
+def scatter_add(name: str, element: Any, index: Any, *, block_size: int = 256) -> KernelSpec:
+    """A kernel that adds by index: ``out[idx[i]] += src[i]``.
+
+    Args: as `gather`; the elements are integers or floats.
+
+    Nothing is added for an index that is negative or past the end of out. Elements of equal indices all add up: integers exactly (they
+    wrap), floats one after the other, each sum rounded, in an order that may differ from run to run. An element of less than 32 bits is
+    added to through the aligned four bytes around it, so nothing else may write to its neighbours meanwhile.
+
+    It runs as ``run(src, idx, out)``; the kernel's launch arguments are ``(src: pointer, idx: pointer, out: pointer, count: u64,
+    bound: u64)`` with bound the length of out.
+    """
+    return _indirect("scatter_add", name, element, index, block_size)
 
 
 @overload
@@ -168,10 +184,12 @@ def _indirect(kind: str, name: str, element: object, index: object, block_size: 
     problems: tuple[Fault, ...] = ()
     if not index.is_integer:
         problems = ((f"the index of a {kind} is an integer, and this is {index}", f'write g.{kind}("{name}", {element}, u32)'),)
-    return KernelSpec(kind, (), name, block_size, types=(element, index), problems=problems)
+    if kind == "scatter_add" and element == BOOL:
+        problems += (("a scatter_add adds numbers, and these are bool", f'write g.scatter_add("{name}", u8, {index})'),)
+    return KernelSpec(kind, (), name, block_size, given=Given((element, index)), problems=problems)
 
 
-def _parts(kind: str, given: tuple[Any, ...]) -> tuple[tuple[Callable[..., Any], ...], Bindings]:
+def functions_of(kind: str, given: tuple[Any, ...]) -> tuple[tuple[Callable[..., Any], ...], Bindings]:
     """The functions to apply, with those of a kernel in the kernel's place, and the types that instances of generic kernels fix."""
     functions: list[Callable[..., Any]] = []
     bindings: dict[TypeVar, ScalarType] = {}

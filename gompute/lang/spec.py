@@ -20,8 +20,10 @@ from typing import Any, TypeVar
 
 from gompute.errors import CompileError
 from gompute.lang.generic import Bindings, bind, choices, combinations, no_types, parameters_of, suffix_of
-from gompute.lang.operation import OPERATIONS, Argument, Fault, Fused, Indirect, KernelInterface, Operation, Signature
+from gompute.lang.operation import OPERATIONS, Fused, Operation
 from gompute.lang.params import crossing_type
+from gompute.lang.signature import Argument, Fault, Given, KernelInterface, Signature
+from gompute.lang.tiled import Tiled
 from gompute.lang.types import BOOL, ParamsType, PointerType, ScalarType, ViewType
 
 __all__ = ["MAX_BLOCK", "REGISTRY", "KernelSpec", "Place", "argument_type", "specs_of"]
@@ -64,8 +66,8 @@ class KernelSpec:
         operation: the operation.
         name: the public name, a C identifier.
         block_size: work-items per block in x, y, z; exact for a generated kernel, the largest allowed for a raw one.
-        functions: the Python functions of the body: one, several for a fused kernel, none where the operation needs none.
-        types: for an operation without a function, those of an element and an index.
+        functions: the Python functions of the body: one, several or none, as the operation has it.
+        given: what the declaration says beside them.
         bindings: what the type parameters of the functions stand for; empty in a generic kernel and in one that has none.
         place: where it was declared, for an operation that does not decorate a function.
         module: name of the module whose top level made the spec; it decides which kernel root it belongs to.
@@ -79,7 +81,7 @@ class KernelSpec:
         name: str | None,
         block_size: object,
         *,
-        types: tuple[ScalarType, ...] = (),
+        given: Given | None = None,
         bindings: Bindings | None = None,
         problems: tuple[Fault, ...] = (),
     ) -> None:
@@ -89,7 +91,7 @@ class KernelSpec:
         caller = _caller(sys._getframe(1))
         for function in self.functions:
             _resolve_in_place(function, caller)
-        self.types = types
+        self.given = Given() if given is None else given
         self.bindings: Bindings = {} if bindings is None else bindings
         self._instances: dict[tuple[ScalarType, ...], KernelSpec] = {}
         self.name = self.functions[0].__name__ if name is None else name
@@ -106,7 +108,7 @@ class KernelSpec:
                 (f"the kernel name {self.name[:20]}... has {len(self.name)} letters, and {_LONGEST_NAME} are allowed", fix)
             )
         self.place: Place | None = None
-        if isinstance(self.operation, (Fused, Indirect)):
+        if self.operation.by_call:
             self.place = _place(caller)
             self.__name__ = str(self.name)
         else:
@@ -126,6 +128,13 @@ class KernelSpec:
         raise CompileError(
             f"@{self.kind} decorates a function, not {function!r}; write @{self.kind} above a 'def' with annotated arguments"
         )
+
+    @property
+    def body(self) -> tuple[FunctionType, ...]:
+        """The functions that a call computes, one after the other; none where the operation has no function of its own."""
+        if not isinstance(self.operation, Tiled):
+            return self.functions
+        return self.functions[:1] if self.operation.preset is None else ()
 
     @property
     def file(self) -> str:
@@ -216,10 +225,10 @@ class KernelSpec:
         if self.problems:
             raise CompileError(f"kernel '{self.name}': " + "; ".join(f"{what}; {fix}" for what, fix in self.problems))
         functions = [self._signature(function) for function in self.functions]
-        fault = self.operation.fault(functions)
+        fault = self.operation.fault(functions, self.given)
         if fault is not None:
             raise CompileError(f"kernel '{self.name}': {fault[0]}; {fault[1]}")
-        return self.operation.interface(functions, self.types)
+        return self.operation.interface(functions, self.given)
 
     def _signature(self, function: FunctionType) -> Signature:
         try:

@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from gompute.errors import InvalidArgument, KernelNotFound, ModuleLoadFailed, NoDevice
+from gompute.lang.tiled import TILE
 from gompute.runtime import workers
 from gompute.runtime.accelerator import Accelerator
 from gompute.runtime.arguments import Argument, PackedArguments
@@ -33,6 +34,7 @@ _EVERYTHING = 2**64 - 1
 # Work-items below which a second thread costs more than it brings. A generated kernel's item is a few operations; a raw one's is unknown.
 _ELEMENT_GRAIN = 1 << 16
 _ITEM_GRAIN = 1 << 12
+_TILE_GRAIN = _ELEMENT_GRAIN // TILE
 
 
 #: Where every buffer of the CPU backend lives.
@@ -109,6 +111,15 @@ class CpuKernel:
         entry = self._entry
         if len(parts) == 1:
             entry(arguments, None, 0, count)
+        else:
+            workers.run_split(parts, lambda begin, end: entry(arguments, None, begin, end))
+
+    def run_tiles(self, arguments: int, tiles: int, threads: int) -> None:
+        """Runs one stage of a reduction or a scan over the tiles below `tiles` that it has, and returns when it is done."""
+        parts = workers.split(tiles, threads, _TILE_GRAIN, _TILE_GRAIN)
+        entry = self._entry
+        if len(parts) == 1:
+            entry(arguments, None, 0, tiles)
         else:
             workers.run_split(parts, lambda begin, end: entry(arguments, None, begin, end))
 

@@ -84,6 +84,11 @@ class Stream:
         """Whether work is written down for a graph, not run."""
         return self._capture is not None
 
+    @property
+    def capture(self) -> Capture | None:
+        """The capture that the stream is part of."""
+        return self._capture
+
     def lane_on(self, memory: Memory) -> Lane:
         """The stream's queue, for work on that device.
 

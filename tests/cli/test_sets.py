@@ -45,6 +45,7 @@ def mean(a: f32, b: i32) -> g.f64:
 
 pick = g.gather("pick", i32, g.u8)
 put = g.scatter("put", i32, g.i64)
+top = g.max("top", g.bf16)
 
 @g.kernel(block_size=64)
 def raw_add(data: g.ptr[f32], n: u64):
@@ -74,7 +75,7 @@ def test_inspect_shows_kernels_targets_resources_and_sizes(cli: Cli, built: Path
     done = cli("inspect", built)
     assert done.code == 0, done.err
     lines = done.out.splitlines()
-    assert lines[0].startswith(f"{built}: 6 kernels, 1 root, 4 blobs, ")
+    assert lines[0].startswith(f"{built}: 7 kernels, 1 root, 4 blobs, ")
     assert any(line.split()[:4] == ["kernels", "sm_89", "ptx", f"{_size(built, 'sm_89.ptx')}"] and "PTX 7.8" in line for line in lines)
     assert any(line.split()[:3] == ["kernels", "gfx1100", "hsaco"] and "code object 5" in line and "lld" in line for line in lines)
     (row,) = [line.split() for line in lines if line.split()[:3] == ["raw_add", "kernels", "sm_89"]]
@@ -100,7 +101,7 @@ def test_inspect_as_json_is_the_index(cli: Cli, built: Path) -> None:
     for unit in document["units"]:
         entry = index["roots"][unit["root"]][unit["target"]]
         assert {blob["file"]: blob["sha256"] for blob in unit["blobs"]} == {blob["file"]: blob["sha256"] for blob in _blobs(entry)}
-        assert [kernel["name"] for kernel in unit["kernels"]] == ["affine", "double", "mean", "pick", "put", "raw_add"]
+        assert [kernel["name"] for kernel in unit["kernels"]] == ["affine", "double", "mean", "pick", "put", "raw_add", "top"]
 
 
 def _blobs(entry: dict[str, object]) -> list[dict[str, str]]:
@@ -230,6 +231,16 @@ def test_operations_on_several_arrays_run(cli: Cli, built: Path, tmp_path: Path)
         assert done.code == 0, done.err
         assert np.load(out).tolist() == wanted
         assert np.load(tmp_path / "kept.npy").tolist() == [[-1, -1], [-1, -1]]
+
+
+def test_a_reduction_writes_its_value(cli: Cli, built: Path, tmp_path: Path) -> None:
+    np.save(tmp_path / "in.npy", np.array([0x3F80, 0xC000, 0x4040], np.uint16))  # 1, -2, 3
+    done = cli("run", built, "top", tmp_path / "in.npy", "-o", tmp_path / "out.npy", "-b", "cpu")
+    assert (done.code, done.out) == (0, f"{tmp_path / 'out.npy'}: uint16 scalar, by top on cpu\n"), done.err
+    value = np.load(tmp_path / "out.npy")
+    assert (value.shape, int(value)) == ((), 0x4040)
+    done = cli("run", built, "top", tmp_path / "in.npy", tmp_path / "in.npy", "-o", tmp_path / "out.npy", "-b", "cpu")
+    assert (done.code, "top is a max: it takes data, got 2 files." in done.err) == (1, True)
 
 
 ALL = ["-p", "shift=1", "-p", "inner.w=1,2", "-p", "on=0"]

@@ -3,36 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from tests.conformance.case import Case
 from tests.conformance.loading import root
 from tests.conformance.philox import bits as philox_bits
 from tests.conformance.philox import bits64 as philox_bits64
+from tests.conformance.tiled_cases import added_cases, tiled_cases
 
 Arrays = dict[str, np.ndarray]
-
-
-@dataclass(frozen=True)
-class Case:
-    """One launch.
-
-    Attributes:
-        kernel: its public name.
-        arguments: in the kernel's order, without the counts for an operation; arrays are copied before each run.
-        expected: what the arrays at these positions hold afterwards.
-        grid, block: None for an operation, which runs through `Kernel.run`.
-        shared: bytes of dynamic shared memory.
-    """
-
-    kernel: str
-    arguments: tuple[Any, ...]
-    expected: dict[int, np.ndarray]
-    grid: tuple[int, int, int] | None = None
-    block: tuple[int, int, int] = (256, 1, 1)
-    shared: int = 0
 
 
 def f32s(*extra: float) -> np.ndarray:
@@ -311,6 +292,9 @@ def _generics() -> list[Case]:
 
 
 def cases() -> list[Case]:
-    makers: list[Callable[[], list[Case]]] = [_generics, _random, _powers, _maps, _operations, _statements, _meaning]
+    makers: list[Callable[[], list[Case]]] = [
+        *(_generics, _random, _powers, _maps, _operations, _statements, _meaning),
+        *(tiled_cases, added_cases),
+    ]
     with np.errstate(all="ignore"):  # infinities and NaN are among the inputs on purpose
         return [case for maker in makers for case in maker()]

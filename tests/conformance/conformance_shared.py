@@ -1,6 +1,6 @@
 """Device functions in a module of their own, which the conformance root imports."""
 
-from gompute import f32, i32
+from gompute import f32, i16, i32
 
 
 def clamp(x: f32, low: f32 = 0.0, high: f32 = 1.0) -> f32:
@@ -13,6 +13,10 @@ def twice(x: i32) -> i32:
 
 def thrice(x: i32) -> i32:
     return twice(x) + x
+
+
+def odd(x: i16) -> i16:
+    return x & 1
 
 
 def clip(x: f32) -> f32:

@@ -261,6 +261,42 @@ MOVED = [
 ]
 
 
+# ---- reductions and scans ----
+
+
+def scaled_square(x: f32, p: Params) -> f32:
+    return x * x * p.scale
+
+
+def widened(x: i8) -> i64:
+    return i64(x)
+
+
+energy = g.sum("energy", f32, Params, pre=scaled_square)
+counted = g.sum("counted", i8, pre=widened, block_size=32)
+half_sum = g.sum("half_sum", f16)
+least = g.min("least", f64, block_size=64)
+greatest = g.max("greatest", bf16)
+some = g.any("some", i16, pre=shared.odd)
+every = g.all("every", bool)
+
+
+@g.reduce(identity=1, block_size=100)
+def product(a: u64, b: u64) -> u64:
+    return a * b
+
+
+@g.scan(identity=-2147483648, exclusive=True, block_size=192)
+def highest_before(a: i32, b: i32) -> i32:
+    return max(a, b)
+
+
+running = g.sum_scan("running", f32)
+
+SUMS = (("f32", f32, u32), ("f64", f64, i64), ("i32", i32, i8), ("u64", u64, u8), ("bf16", bf16, i16), ("f16", f16, i32), ("i8", i8, u16))
+ADDED = [g.scatter_add(f"scatter_add_{name}", element, index, block_size=128) for name, element, index in SUMS]
+
+
 # ---- statements, one work-item per element ----
 
 

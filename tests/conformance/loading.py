@@ -33,5 +33,5 @@ def root() -> ModuleType:
 def spec(name: str) -> Any:
     """The kernel of that name."""
     module = vars(root())
-    declared = (*module.values(), *module["MOVED"])
+    declared = (*module.values(), *module["MOVED"], *module["ADDED"])
     return next(kernel for found in declared if hasattr(found, "instances") for kernel in found.instances() if kernel.name == name)

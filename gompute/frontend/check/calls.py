@@ -70,10 +70,10 @@ def call(context: Context, node: ast.Call, choose: Choose) -> Operand | typed.Ca
             raise KernelFault(
                 node, f"'{target.name}' is a raw kernel; a kernel cannot launch another", "move the shared part into a function"
             )
-        if len(target.functions) != 1:
-            fix = "index the array: data[i]" if not target.functions else "call its parts one after the other"
+        if len(target.body) != 1:
+            fix = "index the array: data[i]" if not target.body else "call its parts one after the other"
             raise KernelFault(node, f"'{target.name}' is a {target.kind} kernel, which has no function of its own", fix)
-        (target,) = target.functions
+        (target,) = target.body
     if isinstance(target, FunctionType):
         return call_function(context, node, target, bindings)
     _refuse(node, target)

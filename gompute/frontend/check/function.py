@@ -259,8 +259,11 @@ class Functions:
             passed = (value,) if p is None or len(part.parameters) == 1 else (value, p)
             value = typed.Call(part.result, part, passed)
         digest = hashlib.sha256("\0".join([name, *(part.symbol for part in parts)]).encode()).hexdigest()[:8]
-        parameters = (x,) if p is None else (x, p)
-        made = typed.Function(self._unique(f"{name}_{digest}"), parameters, value.type, first.location, body=(typed.Return(value),))
+        return self.define(f"{name}_{digest}", (x,) if p is None else (x, p), value, first.location)
+
+    def define(self, name: str, parameters: tuple[typed.Slot, ...], value: typed.Expression, location: typed.Location) -> typed.Function:
+        """A function that nobody wrote, under a symbol like `name`: it returns `value`."""
+        made = typed.Function(self._unique(name), parameters, value.type, location, body=(typed.Return(value),))
         self.checked.append(made)
         return made
 

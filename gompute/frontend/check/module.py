@@ -8,10 +8,13 @@ from types import FunctionType
 
 from gompute.frontend import typed
 from gompute.frontend.check.function import Functions, head_of
+from gompute.frontend.check.tiled import preset, tiled_kernel
 from gompute.frontend.faults import Faults
 from gompute.frontend.source import SourceFile, Sources
-from gompute.lang.operation import Argument, Elementwise, Indirect, Raw, Signature
+from gompute.lang.operation import Elementwise, Indirect, Raw
+from gompute.lang.signature import Argument, Signature
 from gompute.lang.spec import KernelSpec
+from gompute.lang.tiled import Tiled
 from gompute.lang.types import LocalArrayType, PointerType, SharedArrayType
 from gompute.targets import Target
 
@@ -86,7 +89,7 @@ def _parts(spec: KernelSpec, functions: Functions) -> list[typed.Function] | Non
     if len(made) < len(checked):
         return None
     before = len(faults)
-    fault = spec.operation.fault([_signature(*pair) for pair in zip(spec.functions, made, strict=True)])
+    fault = spec.operation.fault([_signature(*pair) for pair in zip(spec.functions, made, strict=True)], spec.given)
     if fault is not None:
         faults.add(*_place(spec, sources), *fault)
     elif not isinstance(spec.operation, Raw):
@@ -121,9 +124,14 @@ def _kernel(spec: KernelSpec, parts: list[typed.Function], functions: Functions)
     if isinstance(operation, Raw):
         return typed.RawKernel(spec.name, parts[0], spec.block_size)
     if isinstance(operation, Indirect):
-        element, index = spec.types
-        return typed.IndirectKernel(spec.name, element, index, operation.bounded == "out", spec.block_size)
-    interface = operation.interface([_signature(*pair) for pair in zip(spec.functions, parts, strict=True)], ())
+        element, index = spec.given.types
+        move: typed.Move = "gather" if operation.bounded == "src" else "scatter_add" if operation.adds else "scatter"
+        # No hardware adds such small elements in one step.
+        add = preset(spec, "sum", element, functions) if operation.adds and element.bits < 32 else None
+        return typed.IndirectKernel(spec.name, element, index, move, add, spec.block_size)
+    if isinstance(operation, Tiled):
+        return tiled_kernel(spec, operation, parts, functions)
+    interface = operation.interface([_signature(*pair) for pair in zip(spec.functions, parts, strict=True)], spec.given)
     pointers = [(argument.name, argument.type) for argument in operation.launch(interface)]
     arrays = tuple(typed.Array(name, kind.element) for name, kind in pointers if isinstance(kind, PointerType))
     indexed = isinstance(operation, Elementwise) and operation.indexed
@@ -131,4 +139,4 @@ def _kernel(spec: KernelSpec, parts: list[typed.Function], functions: Functions)
 
 
 def _body(spec: KernelSpec, parts: list[typed.Function], functions: Functions) -> typed.Function:
-    return parts[0] if len(parts) == 1 else functions.composed(spec.name, parts)
+    return parts[0] if len(spec.body) == 1 else functions.composed(spec.name, parts)

@@ -28,6 +28,7 @@ class AmdgcnDialect(GpuDialect):
         "e-m:e-p:64:64-p1:64:64-p2:32:32-p3:32:32-p4:64:64-p5:32:32-p6:32:32-p7:160:256:256:32-p8:128:128:128:48-p9:192:256:256:32"
         "-i64:64-v16:16-v24:32-v32:32-v48:64-v96:128-v192:256-v256:256-v512:512-v1024:1024-v2048:2048-n32:64-S32-A5-G1-ni:7:8:9"
     )
+    rolled_loop = ", !llvm.loop !1"
     entry_convention = "amdgpu_kernel"
     params_pointer = "ptr addrspace(4)"
     private_pointer = "ptr addrspace(5)"
@@ -40,7 +41,8 @@ class AmdgcnDialect(GpuDialect):
         super().__init__()
         self._warp_size = warp_size
         self.module_metadata = (
-            f'!llvm.module.flags = !{{!0}}\n!0 = !{{i32 1, !"amdhsa_code_object_version", i32 {code_object_version * 100}}}'
+            f'!llvm.module.flags = !{{!0}}\n!0 = !{{i32 1, !"amdhsa_code_object_version", i32 {code_object_version * 100}}}\n'
+            '!1 = distinct !{!1, !2}\n!2 = !{!"llvm.loop.unroll.disable"}'
         )
 
     def index(self, text: FunctionText, name: typed.IndexName, dim: int) -> str:

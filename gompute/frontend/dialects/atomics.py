@@ -34,7 +34,7 @@ def emit_atomic(
     """Append the operation as an instruction; gives the value that the element had before.
 
     Args:
-        scalar: of 32 or 64 bits.
+        scalar: of 32 or 64 bits; for `cas` of any.
         pointer: the type of `address`.
         operands: the value; for `cas` the expected value, then the new one.
         scope: with a blank after it; that of the system where it is empty.
@@ -45,7 +45,7 @@ def emit_atomic(
     """
     register = value_type(scalar)
     instruction = _INSTRUCTIONS.get(scalar.kind, {}).get(op)
-    if scalar.bits < 32:
+    if scalar.bits < 32 and op != "cas":
         raise InternalError(f"no atomic operation on {scalar}")
     if instruction is not None:
         (value,) = operands

@@ -8,8 +8,11 @@ from gompute.frontend.dialects.atomics import emit_atomic
 from gompute.frontend.dialects.cpu_blocks import ALIGNMENT, emit_raw_kernel
 from gompute.frontend.dialects.cpu_entry import INVARIANT, Given, add_loop, argument, end_entry, params_parameter
 from gompute.frontend.dialects.cpu_items import CONTEXT, ITEM, suspend
+from gompute.frontend.dialects.cpu_tiles import Loops
 from gompute.frontend.dialects.dialect import CONTEXT_ARGUMENT
 from gompute.frontend.dialects.element import emit_element, memory_attributes
+from gompute.frontend.dialects.tiles import TileEmitter
+from gompute.frontend.irtext.loops import counted
 from gompute.frontend.irtext.text import FunctionText, ModuleText
 from gompute.lang.types import ScalarType, SharedArrayType
 
@@ -21,7 +24,13 @@ _DATA_LAYOUTS = {
 # what another writes.
 _ACCESS = ", !llvm.access.group !0"
 _INDEPENDENT = ", !llvm.loop !1"
-_LOOP_METADATA = '!0 = distinct !{}\n!1 = distinct !{!1, !2}\n!2 = !{!"llvm.loop.parallel_accesses", !0}'
+_ROLLED = ", !llvm.loop !3"
+_LOOP_METADATA = """!0 = distinct !{}
+!1 = distinct !{!1, !2}
+!2 = !{!"llvm.loop.parallel_accesses", !0}
+!3 = distinct !{!3, !4, !5}
+!4 = !{!"llvm.loop.vectorize.enable", i1 false}
+!5 = !{!"llvm.loop.unroll.disable"}"""
 
 
 class CpuDialect:
@@ -106,15 +115,8 @@ class CpuDialect:
     def generated_kernel(self, module: ModuleText, kernel: typed.GeneratedKernel) -> None:
         """A loop over elements; the vectoriser takes that of an elementwise kernel."""
         text = FunctionText(module)
-        given: list[Given] = []
-        for position, array in enumerate(kernel.arrays):
-            base = text.value(f"load ptr, ptr {argument(text, position)}, align 8{INVARIANT}")
-            given.append(Given(f"ptr{memory_attributes(kernel, array)}", f"%{array.name}", base))
-        for position, count in enumerate(kernel.counts, len(kernel.arrays)):
-            given.append(Given("i64", f"%{count}", text.value(f"load i64, ptr {argument(text, position)}, align 8{INVARIANT}")))
+        given = _arguments(text, kernel)
         work = given[len(kernel.arrays)][2]
-        if kernel.params is not None:
-            given.append(Given(params_parameter(kernel.params), "%params", argument(text, len(given), kernel.params)))
         loop = module.unique_symbol(f"{kernel.name}_elements")
         end_entry(text, kernel.name, loop, given, work)
 
@@ -123,11 +125,26 @@ class CpuDialect:
         text.branch_if(text.value("icmp ult i64 %begin, %stop"), "element", "done")
         text.start("element")
         index = text.value("phi i64 [ %begin, %entry ], [ %next, %advance ]")
-        emit_element(text, kernel, index, "ptr", "ptr", _ACCESS if independent else "")
+        emit_element(text, self, kernel, index, _ACCESS if independent else "")
         text.start("advance")
         text.effect(f"%next = add nuw i64 {index}, 1")
         text.branch_if(text.value("icmp ult i64 %next, %stop"), "element", "done", _INDEPENDENT if independent else "")
         text.start("done")
+        text.ret("void")
+        add_loop(text, loop, given)
+
+    def tiled_kernel(self, module: ModuleText, kernel: typed.TiledKernel) -> None:
+        """A loop over tiles."""
+        text = FunctionText(module)
+        given = _arguments(text, kernel)
+        loop = module.unique_symbol(f"{kernel.name}_tiles")
+        end_entry(text, kernel.name, loop, given, "%end")
+
+        text = FunctionText(module)
+        tiles = TileEmitter(text, kernel, Loops(_ROLLED))
+        count = tiles.launch()
+        stop = text.intrinsic("llvm.umin.i64", "i64", ("i64", "%stop"), ("i64", count))
+        counted(text, "%begin", stop, tiles.tile, suffix=_ROLLED)
         text.ret("void")
         add_loop(text, loop, given)
 
@@ -145,3 +162,16 @@ def _bytes(slot: typed.Slot) -> int:
     if not isinstance(slot.type, SharedArrayType):
         raise InternalError(f"{slot.name!r} of type {slot.type} is no shared array")
     return (slot.type.length or 0) * slot.type.element.size
+
+
+def _arguments(text: FunctionText, kernel: typed.GeneratedKernel | typed.TiledKernel) -> list[Given]:
+    """The arguments of an operation's kernel."""
+    given: list[Given] = []
+    for position, array in enumerate(kernel.arrays):
+        base = text.value(f"load ptr, ptr {argument(text, position)}, align 8{INVARIANT}")
+        given.append(Given(f"ptr{memory_attributes(kernel, array)}", f"%{array.name}", base))
+    for position, count in enumerate(kernel.counts, len(kernel.arrays)):
+        given.append(Given("i64", f"%{count}", text.value(f"load i64, ptr {argument(text, position)}, align 8{INVARIANT}")))
+    if kernel.params is not None:
+        given.append(Given(params_parameter(kernel.params), "%params", argument(text, len(given), kernel.params)))
+    return given

@@ -121,6 +121,10 @@ class Dialect(Protocol):
         """Add the entry point of an operation's kernel."""
         ...
 
+    def tiled_kernel(self, module: ModuleText, kernel: typed.TiledKernel) -> None:
+        """Add the entry point of a reduction or a scan."""
+        ...
+
     def raw_kernel(self, module: ModuleText, kernel: typed.RawKernel) -> None:
         """Add the entry point of a raw kernel."""
         ...

@@ -8,6 +8,8 @@ from gompute.errors import InternalError
 from gompute.frontend import typed
 from gompute.frontend.dialects.dialect import FUNCTION_ATTRIBUTES
 from gompute.frontend.dialects.element import emit_element, memory_attributes
+from gompute.frontend.dialects.gpu_tiles import Block
+from gompute.frontend.dialects.tiles import TileEmitter
 from gompute.frontend.irtext.text import FunctionText, ModuleText, safe_name
 from gompute.frontend.irtext.values import memory_type, value_type
 from gompute.lang.types import ParamsType, PointerType, ScalarType, SharedArrayType, ViewType
@@ -22,6 +24,15 @@ class GpuDialect(ABC):
     passes_context = False
     suspension = None
 
+    triple: str
+    data_layout: str
+    private_pointer: str
+    alloca_suffix: str
+    table_pointer: str
+    table_space: str
+    module_metadata: str
+    rolled_loop: str
+    """The metadata of a loop that is not to be unrolled."""
     entry_convention: str
     """The calling convention of a kernel."""
     params_pointer: str
@@ -74,20 +85,30 @@ class GpuDialect(ABC):
 
     def generated_kernel(self, module: ModuleText, kernel: typed.GeneratedKernel) -> None:
         """Arrays, counts and params; work-item i does what there is to do for i, where i is below the first count."""
-        arguments = [
-            f"{self.global_pointer}{memory_attributes(kernel, array)} align {array.element.size} %{array.name}" for array in kernel.arrays
-        ]
-        arguments += [f"i64 %{count}" for count in kernel.counts]
-        if kernel.params is not None:
-            arguments.append(f"{self.params_argument(kernel.params)} %params")
+        arguments = self._arguments(kernel)
         text = FunctionText(module)
         index = self.index(text, "global_id", 0)
         text.branch_if(text.value(f"icmp ult i64 {index}, %{kernel.counts[0]}"), "element", "done")
         text.start("element")
-        emit_element(text, kernel, index, self.global_pointer, self.params_pointer)
+        emit_element(text, self, kernel, index)
         text.start("done")
         text.ret("void")
         module.add_function(text.definition(self._header(kernel.name, arguments, kernel.block_size, exact=True)))
+
+    def tiled_kernel(self, module: ModuleText, kernel: typed.TiledKernel) -> None:
+        """Arrays, counts and params; block i does tile i, where there is one."""
+        arguments = self._arguments(kernel)
+        text = FunctionText(module, self.alloca_suffix)
+        block = Block(self, kernel, text)
+        tiles = TileEmitter(text, kernel, block)
+        count = tiles.launch()
+        number = self.index(text, "block_id", 0)
+        text.branch_if(text.value(f"icmp ult i64 {number}, {count}"), "tile", "done")
+        text.start("tile")
+        tiles.tile(number)
+        text.start("done")
+        text.ret("void")
+        module.add_function(text.definition(self._header(kernel.name, arguments, kernel.block_size, exact=True, convergent=True)))
 
     def raw_kernel(self, module: ModuleText, kernel: typed.RawKernel) -> None:
         """The function's own parameters."""
@@ -116,8 +137,18 @@ class GpuDialect(ABC):
         header = self._header(kernel.name, arguments, kernel.block_size, exact=False)
         module.add_function(text.definition(f"{header} convergent" if kernel.function.together else header))
 
-    def _header(self, name: str, arguments: list[str], block_size: tuple[int, int, int], *, exact: bool) -> str:
-        attributes = f"{FUNCTION_ATTRIBUTES} {self.block_attributes(block_size, exact=exact)}"
+    def _arguments(self, kernel: typed.GeneratedKernel | typed.TiledKernel) -> list[str]:
+        """The parameters of an operation's kernel: arrays, counts, params."""
+        arguments = [
+            f"{self.global_pointer}{memory_attributes(kernel, array)} align {array.element.size} %{array.name}" for array in kernel.arrays
+        ]
+        arguments += [f"i64 %{count}" for count in kernel.counts]
+        if kernel.params is not None:
+            arguments.append(f"{self.params_argument(kernel.params)} %params")
+        return arguments
+
+    def _header(self, name: str, arguments: list[str], block_size: tuple[int, int, int], *, exact: bool, convergent: bool = False) -> str:
+        attributes = f"{'convergent ' if convergent else ''}{FUNCTION_ATTRIBUTES} {self.block_attributes(block_size, exact=exact)}"
         return f"define {self.entry_convention} void @{name}({', '.join(arguments)}) {attributes}"
 
     def _global_id(self, text: FunctionText, dim: int) -> str:

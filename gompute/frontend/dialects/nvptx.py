@@ -35,7 +35,8 @@ class NvptxDialect(GpuDialect):
     alloca_suffix = ""
     table_pointer = "ptr addrspace(1)"
     table_space = "addrspace(1) "
-    module_metadata = ""
+    rolled_loop = ", !llvm.loop !0"
+    module_metadata = '!0 = distinct !{!0, !1}\n!1 = !{!"llvm.loop.unroll.disable"}'
 
     def index(self, text: FunctionText, name: typed.IndexName, dim: int) -> str:
         """A special register, or block_id * block_dim + local_id."""

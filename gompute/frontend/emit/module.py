@@ -31,6 +31,8 @@ def emit(module: typed.Module, target: Target) -> str:
     for kernel in module.kernels:
         if isinstance(kernel, typed.RawKernel):
             dialect.raw_kernel(text, kernel)
+        elif isinstance(kernel, typed.TiledKernel):
+            dialect.tiled_kernel(text, kernel)
         else:
             dialect.generated_kernel(text, kernel)
     header = f'target datalayout = "{dialect.data_layout}"\ntarget triple = "{dialect.triple}"'

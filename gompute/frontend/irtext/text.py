@@ -158,9 +158,9 @@ class FunctionText:
         self.block = block
         self.open = True
 
-    def branch(self, block: str) -> None:
-        """End the current block with a jump."""
-        self._lines.append(f"  br label %{block}")
+    def branch(self, block: str, suffix: str = "") -> None:
+        """End the current block with a jump; `suffix` is metadata to attach."""
+        self._lines.append(f"  br label %{block}{suffix}")
         self.open = False
 
     def branch_if(self, condition: str, then: str, otherwise: str, suffix: str = "") -> None:

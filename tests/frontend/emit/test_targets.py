@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import get_args
 
 import pytest
 
@@ -11,13 +12,13 @@ from gompute.backends import generate, ptxas
 from gompute.frontend import typed
 from gompute.frontend.emit import emit
 from gompute.frontend.typed import Slot
-from gompute.lang.types import F32, I32, I64, SCALARS, U8, U64, ParamsType, PointerType, ScalarType
+from gompute.lang.types import BOOL, F32, F64, I32, I64, SCALARS, U8, U64, ParamsType, PointerType, ScalarType
 from gompute.targets import all_targets, parse_target
 from tests.frontend.emit.cases import bitcast_cases, constant_cases, one_operand_cases, two_operand_cases
 from tests.frontend.emit.compiled import machine
 from tests.frontend.emit.programs import TYPES, Program
 from tests.frontend.emit.test_cpu_kernels import coordinates_kernel, params_module
-from tests.frontend.emit.trees import elementwise, function, module, read, scale_relu
+from tests.frontend.emit.trees import binary, elementwise, function, module, read, scale_relu
 
 TARGETS = ["sm_50", "sm_75", "sm_120", "gfx90a:xnack+", "gfx11-generic", "gfx1201", "x86-64-v3", "aarch64"]
 
@@ -61,17 +62,36 @@ def everything() -> typed.Module:
         callees.append(program)
         kernels.append(elementwise(f"call_{seed}", (I32, F32, U8), [partial(_call, program)]))
     params = params_module(I64)
-    return module([*kernels, *params.kernels], *callees, *(function for function in params.functions if function.symbol == "leaves"))
+    return module(
+        [*kernels, *_tiled(), *params.kernels], *callees, *(function for function in params.functions if function.symbol == "leaves")
+    )
 
 
 def _operations(scalar: ScalarType) -> list[typed.Kernel]:
-    """A zip with an index, and both moves where the type can be an index."""
+    """A zip with an index, every move where the type can be an index, and additions of what no hardware adds."""
     x = Slot("x", scalar)
     first = function(f"first_{scalar}", (x, Slot("y", U8), Slot("i", U64)), scalar, typed.Return(read(x)))
     arrays = (typed.Array("a", scalar), typed.Array("b", U8), typed.Array("out", scalar))
     zipped = typed.ElementwiseKernel(f"zip_{scalar}", arrays, False, True, first, (64, 1, 1))
-    moves = [typed.IndirectKernel(f"move_{scalar}_{int(way)}", F32, scalar, way, (256, 1, 1)) for way in (False, True)]
-    return [zipped, *moves] if scalar.is_integer else [zipped]
+    made: list[typed.Kernel] = [zipped]
+    if scalar.is_integer:
+        made += [typed.IndirectKernel(f"{move}_{scalar}", F32, scalar, move, None, (256, 1, 1)) for move in get_args(typed.Move)]
+    if scalar.bits < 32 and scalar != BOOL:
+        made.append(typed.IndirectKernel(f"add_{scalar}", scalar, U8, "scatter_add", _plus(scalar), (256, 1, 1)))
+    return made
+
+
+def _plus(scalar: ScalarType) -> typed.Function:
+    a, b = Slot("a", scalar), Slot("b", scalar)
+    return function(f"plus_{scalar}", (a, b), scalar, typed.Return(binary("add", read(a), read(b))))
+
+
+def _tiled() -> list[typed.TiledKernel]:
+    return [
+        typed.TiledKernel("total", F64, None, _plus(F64), typed.Constant(F64, 0), None, (256, 1, 1)),
+        typed.TiledKernel("scan", I64, None, _plus(I64), typed.Constant(I64, 0), "inclusive", (96, 1, 1)),
+        typed.TiledKernel("before", F32, None, _plus(F32), typed.Constant(F32, 0), "exclusive", (1024, 1, 1)),
+    ]
 
 
 def _call(function: typed.Function, *operands: typed.Expression) -> typed.Expression:

@@ -55,9 +55,14 @@ def function(
 def module(kernels: Sequence[typed.Kernel], *callees: Function) -> typed.Module:
     """A module of kernels, sorted, with `callees` before their own functions."""
     ordered = tuple(sorted(kernels, key=lambda kernel: kernel.name))
-    return typed.Module(
-        "root", ordered, (*callees, *(kernel.function for kernel in ordered if not isinstance(kernel, typed.IndirectKernel)))
-    )
+    own = [_function_of(kernel) for kernel in ordered]
+    return typed.Module("root", ordered, (*callees, *(function for function in own if function is not None)))
+
+
+def _function_of(kernel: typed.Kernel) -> Function | None:
+    if isinstance(kernel, typed.IndirectKernel):
+        return kernel.add
+    return kernel.combine if isinstance(kernel, typed.TiledKernel) else kernel.function
 
 
 def elementwise(name: str, operands: Sequence[ScalarType], makes: Sequence[Callable[..., Expression]]) -> typed.RawKernel:
