@@ -156,4 +156,5 @@ def _unit(outcome: Compiled) -> NewUnit:
         kernels=outcome.kernels,
         toolchain=outcome.toolchain,
         listings=outcome.listings,
+        ir=outcome.ir,
     )
