@@ -64,8 +64,10 @@ def test_block() -> None:
         check_limits([entry("k", block_size=(32, 8, 5))], {"k": 0}, SM_89)
 
 
-def test_a_cpu_has_no_limit_of_arguments_or_shared_memory() -> None:
-    check_limits([entry("k", arguments=[_params(10**6)])], {"k": 10**6}, X86)
+def test_a_cpu_has_no_limit_of_arguments_and_one_of_shared_memory() -> None:
+    check_limits([entry("k", arguments=[_params(10**6)])], {"k": 1000}, X86)
+    with pytest.raises(CompileError, match="it declares 1000000 bytes of static shared memory, and x86-64-v3 has at most 327680"):
+        check_limits([entry("k")], {"k": 10**6}, X86)
 
 
 def test_all_kernels_come_in_one_error() -> None:

@@ -409,7 +409,7 @@ def test_a_fault_shows_place_line_caret_and_fix(tmp_path: Path) -> None:
 
 
 def test_columns_count_characters(tmp_path: Path) -> None:
-    text = faults(tmp_path, "@g.map\ndef f(größe: f32) -> f32:\n    return größe ** größe\n")
+    text = faults(tmp_path, "@g.map\ndef f(größe: f32) -> f32:\n    return größe >> größe\n")
     assert f"root.py:{HEAD_LINES + 3}:12: " in text
     assert "\n               ^~~~~~~~~~~~~~\n" in text
 
