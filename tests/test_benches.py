@@ -49,3 +49,15 @@ def test_math_time() -> None:
 def test_build_time() -> None:
     rows = table("build_time.py", "--rounds", "2", "--limit", "4")
     assert {"nvcc -ptx", "gompute build"} <= rows.keys()
+
+
+def test_manifest_time() -> None:
+    """A build with a manifest that compiled everything would take as long as the whole one."""
+    rows = table("manifest_time.py", "--kernels", "12", "--launched", "1", "--lines", "300", "--rounds", "1", "--skip-alone", "--limit", "0.9")
+    assert {"whole, 12 kernels", "with a manifest, 1 kernels"} <= rows.keys()
+
+
+def test_ir_rewrite() -> None:
+    """Work that grows faster than the module takes many times LLVM's own."""
+    rows = table("ir_rewrite.py", "--megabytes", "2", "--rounds", "1", "--limit", "8")
+    assert {"parse and print", "rewrite"} <= rows.keys()
