@@ -93,6 +93,8 @@ class Accelerator:
             return
         if self._captures:
             self._after_capture.append(held)
+            if not self._captures:  # the last one ended in another thread meanwhile
+                self._release_waiting()
             return
         before = self.enter() if self._alive else self._enter_dead()
         try:
@@ -125,10 +127,13 @@ class Accelerator:
         """Ends the capture of that number and gives back what was let go meanwhile."""
         self._captures.pop(number, None)
         if not self._captures:
-            waiting, self._after_capture = self._after_capture, []
-            with ExitStack() as every_one:  # the others too where one fails
-                for held in waiting:
-                    every_one.callback(self.release, held)
+            self._release_waiting()
+
+    def _release_waiting(self) -> None:
+        waiting, self._after_capture = self._after_capture, []
+        with ExitStack() as every_one:  # the others too where one fails
+            for held in waiting:
+                every_one.callback(self.release, held)
 
     def capturing(self) -> bool:
         """Whether this thread has begun a capture."""
