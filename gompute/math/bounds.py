@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from gompute.lang.math_function import NAMES
+from gompute.math.f64 import BOUNDS
 from gompute.math.measured import INPUTS
 
 __all__ = ["Bound", "max_ulp"]
@@ -24,12 +25,6 @@ class Bound(NamedTuple):
     inputs: int
 
 
-#: What f64 promises where it is not correct rounding.
-_WIDE = {
-    **dict.fromkeys(("exp", "exp2", "log", "log2", "log10", "pow"), 0.51),
-    **dict.fromkeys(("sin", "cos", "tan", "sinh", "cosh", "tanh", "expm1", "log1p", "asin", "acos", "atan", "atan2", "cbrt"), 0.55),
-    **dict.fromkeys(("hypot", "erf", "erfc"), 0.55),
-}
 _EXACT = ("floor", "ceil", "trunc", "round", "copysign", "fmod")
 _ROUNDED = ("sqrt", "fma")
 _KINDS = ("f16", "bf16", "f32", "f64")
@@ -39,7 +34,7 @@ def _bounds(name: str) -> Mapping[str, Bound]:
     if name in _EXACT or name in _ROUNDED:
         return MappingProxyType({kind: Bound(0.0 if name in _EXACT else 0.5, 0) for kind in _KINDS})
     measured = {kind: INPUTS.get(kind, {}).get(name) for kind in _KINDS}
-    allowed = {kind: _WIDE.get(name, 0.5) if kind == "f64" else 0.5 for kind in _KINDS}
+    allowed = {kind: BOUNDS[name] if kind == "f64" else 0.5 for kind in _KINDS}
     return MappingProxyType({kind: Bound(allowed[kind], inputs) for kind, inputs in measured.items() if inputs is not None})
 
 

@@ -42,6 +42,7 @@ def test_the_published_counts_are_those_of_the_runs() -> None:
     for kind, entries in RESULTS.items():
         for name, entry in entries.items():
             assert g.math.max_ulp[name][kind] == g.math.Bound(0.5, entry["inputs"])
+    assert {name for name in NAMES if "f64" in g.math.max_ulp[name]} == set(NAMES)
 
 
 def test_a_comment_does_not_change_the_hash_and_a_coefficient_does() -> None:
