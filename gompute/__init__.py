@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from gompute.handles.auto_kernel import AutoKernel
     from gompute.handles.by_name import kernel_by_name
     from gompute.handles.defaults import register_kernels
+    from gompute.handles.device_array import DeviceArray, asarray, empty, zeros
     from gompute.handles.installed import installed_kernels
     from gompute.handles.kernel import Kernel
     from gompute.handles.kernel_set import KernelSet, load
@@ -112,6 +113,7 @@ _HOMES = {
     "gompute.handles.auto_kernel": "AutoKernel",
     "gompute.handles.by_name": "kernel_by_name",
     "gompute.handles.defaults": "register_kernels",
+    "gompute.handles.device_array": "DeviceArray asarray empty zeros",
     "gompute.handles.installed": "installed_kernels",
     "gompute.handles.kernel_set": "KernelSet load",
     "gompute.runtime.buffer": "Buffer",
@@ -131,6 +133,7 @@ __all__ = [
     "CompileError",
     "ContextFailed",
     "CopyFailed",
+    "DeviceArray",
     "Dim3",
     "Error",
     "EventFailed",
@@ -153,6 +156,7 @@ __all__ = [
     "all",
     "any",
     "array",
+    "asarray",
     "atomic_add",
     "atomic_and",
     "atomic_cas",
@@ -169,6 +173,7 @@ __all__ = [
     "block_id",
     "cast",
     "dynamic_shared",
+    "empty",
     "f16",
     "f32",
     "f64",
@@ -224,6 +229,7 @@ __all__ = [
     "warp_all",
     "warp_any",
     "warp_size",
+    "zeros",
     "zip",
 ]
 

@@ -1,9 +1,13 @@
-# mkKernels { src; roots ? ...; targets ? ...; heavyLanes ? ...; heavyFeatures ? [ ]; emitCubin ? false; name ? "kernels"; } -> kernel set
+# mkKernels { src; roots ? ...; targets ? ...; manifest ? ...; keep ? [ ]; heavyLanes ? ...; heavyFeatures ? [ ]; emitCubin ? false; name ? "kernels"; } -> kernel set
 # What is left out comes from [tool.gompute] of src's pyproject.toml.
 { pkgs, lib, environments, compilerSource, kernel, package }:
 { src
 , roots ? null
 , targets ? null
+  # A launch manifest, from src on: only what it names is compiled, and a root that it names nothing of gives no blob.
+, manifest ? null
+  # Kernels to compile besides: "ROOT.KERNEL" or "ROOT.KERNEL[f32]".
+, keep ? [ ]
 , heavyLanes ? null
   # What a machine must have to compile a heavy root, for example [ "big-parallel" ].
 , heavyFeatures ? [ ]
@@ -18,14 +22,24 @@ let
     roots = lib.listRoots (given roots project.roots);
     targets = given targets project.targets;
     heavyLanes = given heavyLanes project.heavyLanes;
+    inherit launched;
   };
+  named = lib.readManifest src (given manifest project.manifest);
+  launched = if named == null then null else lib.keptKernels { kernels = named; inherit keep; };
+  isLaunched = root: launched == null || (launched.${root.name} or { }) != { };
+  isFor = root: row: !(builtins.isAttrs root.source) || root.source ? ${row.backend};
   faults = project.faults ++ lib.kernelFaults request;
   checked = value:
     if faults == [ ] then value else throw "gompute: these kernels cannot be built.\n${builtins.concatStringsSep "\n" (map (fault: "- ${fault}") faults)}";
 
   rows = map (target: lib.parseTarget target.name) (lib.listTargets request.targets);
-  pairs = builtins.concatMap (root: map (target: { inherit root target; }) rows) request.roots;
-  unit = after: { root, target }: kernel { inherit src root target emitCubin heavyFeatures after; };
+  pairs = builtins.concatMap (root: map (target: { inherit root target; }) (builtins.filter (isFor root) rows)) (builtins.filter isLaunched request.roots);
+  unit = after: { root, target }: kernel {
+    inherit src root target emitCubin heavyFeatures after;
+    launched = if launched == null then null else launched.${root.name};
+  };
+  # Roots that nothing is launched of: the set says that they were left out.
+  leftOut = builtins.filter (root: !isLaunched root) request.roots;
 
   # Alone, as the attributes of single roots are: nothing to wait for.
   alone = map (unit null) pairs;
@@ -60,6 +74,19 @@ checked (pkgs.runCommand name
   };
 } ''
   export PYTHONPATH=${compilerSource} PYTHONDONTWRITEBYTECODE=1
+  members="$members"
+  ${if leftOut == [ ] then "" else ''
+    mkdir left-out && cd left-out
+    printf '[tool.gompute]\ntargets = ["x86-64-v3"]\n' > pyproject.toml
+    printf '{"version": 1, "kernels": {}}' > manifest.json
+    for root in ${builtins.concatStringsSep " " (map (root: root.name) leftOut)}; do
+      touch $root.py
+      printf '[tool.gompute.roots.%s]\nsource = "%s.py"\n' $root $root >> pyproject.toml
+    done
+    python3 -m gompute build --manifest manifest.json -o ../left-out-set
+    cd ..
+    members="$members left-out-set"
+  ''}
   python3 -m gompute merge $members -o set
   cp -r set $out
 '')

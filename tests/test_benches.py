@@ -40,7 +40,25 @@ def test_import_time() -> None:
     assert float(rows["python"][0]) < float(rows["import numpy"][0])
 
 
+def test_math_time() -> None:
+    rows = table("math_time.py", "exp", "pow", "--type", "f64", "--count", "4096", "--rounds", "3")
+    assert {"exp", "pow"} <= rows.keys()
+
+
 @pytest.mark.skipif(shutil.which("g++") is None, reason="nvcc needs a C++ compiler for the host")
 def test_build_time() -> None:
     rows = table("build_time.py", "--rounds", "2", "--limit", "4")
     assert {"nvcc -ptx", "gompute build"} <= rows.keys()
+
+
+def test_manifest_time() -> None:
+    """A build with a manifest that compiled everything would take as long as the whole one."""
+    few = ("--kernels", "12", "--launched", "1", "--lines", "300", "--rounds", "1", "--skip-alone")
+    rows = table("manifest_time.py", *few, "--limit", "0.9")
+    assert {"whole, 12 kernels", "with a manifest, 1 kernels"} <= rows.keys()
+
+
+def test_ir_rewrite() -> None:
+    """Work that grows faster than the module takes many times LLVM's own."""
+    rows = table("ir_rewrite.py", "--megabytes", "2", "--rounds", "1", "--limit", "8")
+    assert {"parse and print", "rewrite"} <= rows.keys()

@@ -31,10 +31,11 @@ LAYERS: dict[str, set[str]] = {
     "lang": {"errors", "targets"},
     "artifacts": {"errors", "targets", "lang"},
     "math": {"errors", "targets", "lang"},
-    "frontend": SHARED,
+    "frontend": SHARED | {"math"},
     "ir": SHARED | {"frontend"},
     "backends": SHARED | {"frontend", "ir"},
     "build": SHARED | {"frontend", "ir", "backends"},
+    "manifest": SHARED | {"frontend"},
     "runtime": SHARED,
     "handles": SHARED | {"runtime"},
 }
@@ -303,3 +304,9 @@ def test_each_half_imports_without_the_other(packages: tuple[str, ...], poisoned
             importlib.import_module(name)
         """
     )
+
+
+def test_nothing_below_the_command_line_knows_the_scanner_of_host_code() -> None:
+    """An edit of it then compiles no kernel again, and no program that runs kernels loads it."""
+    users = {package_of(module) for module, imports in IMPORTS.items() for found in imports if package_of(found.name) == "manifest"}
+    assert users <= {"manifest", "cli"}

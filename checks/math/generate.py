@@ -8,6 +8,7 @@ The same bytes every time; needs gmpy2.
 
 from __future__ import annotations
 
+import struct
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,6 +27,11 @@ Beside each polynomial stands its largest relative error as an approximation, be
 from __future__ import annotations
 
 _f = float.fromhex
+
+
+def _table(text: str) -> tuple[float, ...]:
+    return tuple(map(float.fromhex, text.split()))
+
 '''
 
 
@@ -41,9 +47,9 @@ class Section:
     def numbers(self, name: str, values: list[float], error: mpfr | None = None) -> None:
         if error is not None:
             self.lines.append(f"# {name}: 2**{float(gmpy2.log2(error)):.1f}")
-        self.lines.append(f"{name} = (")
-        self.lines += [f'    _f("{value.hex()}"),' for value in values]
-        self.lines.append(")")
+        words = [value.hex() for value in values]
+        rows = [" ".join(words[at : at + 5]) for at in range(0, len(words), 5)]
+        self.lines += [f'{name} = _table("""', *rows, '""")']
 
 
 def cut(value: mpfr, bits: int) -> float:
@@ -51,19 +57,225 @@ def cut(value: mpfr, bits: int) -> float:
     return float(gmpy2.rint(value * 2**bits) / 2**bits)
 
 
+def logarithms_of_bases(out: Section) -> None:
+    """Each in two parts: to the last place, and the rest; or with few enough bits for exact products with exponents, and the rest."""
+    for name, value in (("LOG2_E", 1 / gmpy2.const_log2()), ("LOG10_E", 1 / gmpy2.log(mpfr(10)))):
+        out.number(name, value)
+        out.number(f"{name}_LOW", value - mpfr(float(value)))
+    for name, value in (("LOG10_2", gmpy2.log10(mpfr(2))), ("LN2", gmpy2.const_log2())):
+        high = cut(value, 40)
+        out.number(f"{name}_HIGH", high)
+        out.number(f"{name}_LOW", value - mpfr(high))
+
+
 def exponential(out: Section) -> None:
     ln2 = gmpy2.const_log2()
-    high = cut(ln2, 40)
-    out.number("LOG2_E", 1 / ln2)
-    out.number("LN2_HIGH", high)
-    out.number("LN2_LOW", ln2 - mpfr(high))
     powers = list(range(12))
     half = float(ln2 / 2) * 1.0001
     found = fit(gmpy2.exp, -half, half, powers, fixed={0: mpfr(1), 1: mpfr(1), 2: mpfr(0.5)})
     out.numbers("EXP", found[2:], worst(gmpy2.exp, -half, half, powers, found))
+    found = fit(gmpy2.exp2, -0.5, 0.5, powers, fixed={0: mpfr(1)})
+    out.number("EXP2_LOW", ln2 - mpfr(found[1]))
+    out.numbers("EXP2", found[1:], worst(gmpy2.exp2, -0.5, 0.5, powers, found))
 
 
-SECTIONS = (exponential,)
+def hyperbolic(out: Section) -> None:
+    """The even and the odd part of exp on half an octave, as polynomials in r * r."""
+    half = float(gmpy2.const_log2() / 2) * 1.0001
+
+    def even(t: mpfr) -> mpfr:
+        return gmpy2.cosh(gmpy2.sqrt(t))
+
+    def odd(t: mpfr) -> mpfr:
+        return gmpy2.sinh(gmpy2.sqrt(t)) / gmpy2.sqrt(t)
+
+    for name, function, known in (("COSH", even, {0: mpfr(1), 1: mpfr(0.5)}), ("SINH", odd, {0: mpfr(1)})):
+        powers = list(range(7))
+        found = fit(function, 1e-12, half * half, powers, fixed=known)
+        out.numbers(name, found[len(known) :], worst(function, 1e-12, half * half, powers, found))
+
+
+def logarithm(out: Section) -> None:
+    """(log(1 + f) - f) / (f * f), where 1 + f is between sqrt(1/2) and sqrt(2); its error counts as one of the logarithm."""
+
+    def rest(f: mpfr) -> mpfr:
+        return (gmpy2.log1p(f) - f) / (f * f)
+
+    def weight(f: mpfr) -> mpfr:
+        return abs(f * f / gmpy2.log1p(f))
+
+    powers = list(range(20))
+    found = fit(rest, -0.293, 0.4143, powers, weight=weight, fixed={0: mpfr(-0.5)})
+    out.numbers("LOG", found, worst(rest, -0.293, 0.4143, powers, found, weight))
+
+
+def trigonometric(out: Section) -> None:
+    """sin and cos of a number of quarter turns between -1/2 and 1/2, in its square; the bits of 2/pi that matter for each exponent."""
+    quarter = gmpy2.const_pi() / 2
+
+    def sine(t: mpfr) -> mpfr:
+        return gmpy2.sin(quarter * gmpy2.sqrt(t)) / gmpy2.sqrt(t)
+
+    def cosine(t: mpfr) -> mpfr:
+        return gmpy2.cos(quarter * gmpy2.sqrt(t))
+
+    powers = list(range(8))
+    out.number("QUARTER_LOW", quarter - mpfr(float(quarter)))
+    found = fit(sine, 1e-12, 0.2502, powers)
+    out.numbers("SIN", found, worst(sine, 1e-12, 0.2502, powers, found))
+    found = fit(cosine, 1e-12, 0.2502, powers, fixed={0: mpfr(1)})
+    out.numbers("COS", found[1:], worst(cosine, 1e-12, 0.2502, powers, found))
+    heads, tails = [], []
+    with gmpy2.context(gmpy2.get_context(), precision=600):
+        turns = 2 / gmpy2.const_pi()
+        for exponent in range(256):
+            # x = m * 2**(exponent - 150) with an integer m: bits of 2/pi from 2**(152 - exponent) up give whole turns, which drop out.
+            unit = max(0, exponent - 152)
+            scaled = turns * mpfr(2) ** unit
+            rest = (scaled - gmpy2.floor(scaled)) / mpfr(2) ** unit if unit else turns
+            heads.append(float(rest))
+            tails.append(float(rest - mpfr(heads[-1])))
+    out.numbers("TURNS_HEAD", heads)
+    out.numbers("TURNS_TAIL", tails)
+
+
+def arcs(out: Section) -> None:
+    """asin and atan of a square root, over it."""
+
+    def arc_sine(t: mpfr) -> mpfr:
+        return gmpy2.asin(gmpy2.sqrt(t)) / gmpy2.sqrt(t)
+
+    def arc_tangent(t: mpfr) -> mpfr:
+        return gmpy2.atan(gmpy2.sqrt(t)) / gmpy2.sqrt(t)
+
+    for name, function, high, terms in (("ASIN", arc_sine, 0.2501, 14), ("ATAN", arc_tangent, 0.1716, 13)):
+        powers = list(range(terms))
+        found = fit(function, 1e-12, high, powers, fixed={0: mpfr(1)})
+        out.numbers(name, found[1:], worst(function, 1e-12, high, powers, found))
+    pi = gmpy2.const_pi()
+    for name, value in (("PI", pi), ("HALF_PI", pi / 2), ("QUARTER_PI", pi / 4)):
+        out.number(name, value)
+        out.number(f"{name}_LOW", value - mpfr(float(value)))
+
+
+def roots(out: Section) -> None:
+    """What a third of the upper half of a double's bits is taken from to give those of its cube root's inverse, and how wrong that is."""
+
+    def error(base: int) -> float:
+        samples = ((1 + i / 512) * 2.0**octave for octave in range(3) for i in range(512))
+        return max(abs(1 - x * _double(base - _upper(x) // 3) ** 3) for x in samples)
+
+    base = min(range(0x553E0000, 0x55400000, 0x400), key=error)
+    base = min(range(base - 0x400, base + 0x400, 16), key=error)
+    out.lines.append(f"# off by {error(base):.4f} in the cube")
+    out.lines.append(f"INVERSE_CUBE_ROOT = 0x{base:08X}")
+
+
+def _upper(x: float) -> int:
+    return int.from_bytes(struct.pack(">d", x)[:4], "big")
+
+
+def _double(upper: int) -> float:
+    value: float = struct.unpack(">d", upper.to_bytes(4, "big") + bytes(4))[0]
+    return value
+
+
+def error_functions(out: Section) -> None:
+    """erf(x) / x in x * x up to 1; erfc(x) exp(x * x) in a variable that runs from 1 to -1 as x goes from 0 to 10.25."""
+
+    def small(t: mpfr) -> mpfr:
+        return gmpy2.erf(gmpy2.sqrt(t)) / gmpy2.sqrt(t)
+
+    powers = list(range(12))
+    found = fit(small, 1e-12, 1.0, powers)
+    out.numbers("ERF", found, worst(small, 1e-12, 1.0, powers, found))
+    with gmpy2.context(gmpy2.get_context(), precision=60):
+        low = 4 / mpfr(14.25)
+    scale, shift = float(8 / (1 - low)), float(-(1 + low) / (1 - low))
+    out.number("ERFC_SCALE", scale)
+    out.number("ERFC_SHIFT", shift)
+
+    def scaled(u: mpfr) -> mpfr:
+        x = mpfr(scale) / (u - mpfr(shift)) - 4
+        return gmpy2.erfc(x) * gmpy2.exp(x * x)
+
+    powers = list(range(23))
+    found = fit(scaled, -1.0, 1.0, powers)
+    out.numbers("ERFC", found, worst(scaled, -1.0, 1.0, powers, found))
+
+
+def angles(out: Section) -> None:
+    """atan(j / 32) in two parts, and atan(sqrt(t)) / sqrt(t) - 1, over t, up to 1/64 of a ratio."""
+    parts = [two_parts(gmpy2.atan(mpfr(j) / 32)) for j in range(33)]
+    out.numbers("ANGLE_HEAD", [high for high, _ in parts])
+    out.numbers("ANGLE_TAIL", [low for _, low in parts])
+
+    def rest(t: mpfr) -> mpfr:
+        return (gmpy2.atan(gmpy2.sqrt(t)) / gmpy2.sqrt(t) - 1) / t
+
+    powers = list(range(5))
+    found = fit(rest, 1e-12, 1 / 4000, powers)
+    out.numbers("ANGLE", found, worst(rest, 1e-12, 1 / 4000, powers, found))
+
+
+def powers_of_numbers(out: Section) -> None:
+    """For the logarithm to base 2: c near the inverse of each of 128 parts of an octave, with few enough bits that c times an f32 is exact,
+    and -log2(c) in two parts; the series after its square. For the power of 2: 2**(j/64) in two parts."""
+    ln2 = gmpy2.const_log2()
+    inverses, logarithms = [], []
+    for row in range(128):
+        # In the part that holds 1, c is 1: the logarithm near 0 comes from the series alone.
+        middle = (_part(row) + _part(row + 1)) / 2
+        inverse = 1.0 if _part(row) < 1.0 < _part(row + 1) else cut(1 / mpfr(middle), 20)
+        inverses.append(inverse)
+        logarithms.append(two_parts(-gmpy2.log2(mpfr(inverse))))
+    out.numbers("POW_INVERSE", inverses)
+    out.numbers("POW_LOG_HEAD", [high for high, _ in logarithms])
+    out.numbers("POW_LOG_TAIL", [low for _, low in logarithms])
+    for name, value in (("LOG2_E_HALF", -1 / (2 * ln2)), ("LN2_WHOLE", ln2)):
+        high, low = two_parts(value)
+        out.number(name, high)
+        out.number(f"{name}_LOW", low)
+    reach = max(abs(_part(row + side) * inverses[row] - 1) for row in range(128) for side in (0, 1))
+
+    def cubic(r: mpfr) -> mpfr:
+        if abs(r) < mpfr(2) ** -60:
+            return 1 / (3 * ln2)
+        return (gmpy2.log2(1 + r) - r / ln2 + r * r / (2 * ln2)) / r**3
+
+    powers = list(range(7))
+    found = fit(cubic, -reach, reach, powers)
+    out.numbers("POW_LOG", found, worst(cubic, -reach, reach, powers, found))
+    parts = [two_parts(gmpy2.exp2(mpfr(j) / 64)) for j in range(64)]
+    out.numbers("POW_HEAD", [high for high, _ in parts])
+    out.numbers("POW_TAIL", [low for _, low in parts])
+
+    def quadratic(z: mpfr) -> mpfr:
+        if abs(z) < mpfr(2) ** -60:
+            return mpfr(0.5)
+        return (gmpy2.expm1(z) - z) / (z * z)
+
+    powers = list(range(7))
+    found = fit(quadratic, -0.0055, 0.0055, powers, fixed={0: mpfr(0.5)})
+    out.numbers("POW_EXP", found, worst(quadratic, -0.0055, 0.0055, powers, found))
+
+
+#: The bits of the double that the first part begins at: 1 is then the middle of a part, by the bits.
+POW_START = 0x3FE6B00000000000
+
+
+def _part(row: int) -> float:
+    """Where a part of the octave from the square root of 1/2 begins."""
+    value: float = struct.unpack(">d", (POW_START + row * 2**45).to_bytes(8, "big"))[0]
+    return value
+
+
+def two_parts(value: mpfr) -> tuple[float, float]:
+    high = float(value)
+    return high, float(value - mpfr(high))
+
+
+SECTIONS = (logarithms_of_bases, exponential, hyperbolic, logarithm, trigonometric, arcs, roots, error_functions, angles, powers_of_numbers)
 
 
 def text() -> str:

@@ -52,7 +52,7 @@ static double unit(int order) { return ldexp(1.0, order < -1022 ? -1074 : order 
 
 static double quad_error(quad wanted, double got) {
     double near = (double)wanted;
-    if (isnan(near)) return isnan(got) ? 0 : INFINITY;
+    if (isnan(near) || isnan(got)) return isnan(near) && isnan(got) ? 0 : INFINITY;
     if (near == got && (isinf(near) || wanted == 0)) return 0;
     if (isinf(near) || isinf(got)) {
         // One unit past the largest number counts as that number's neighbour.
@@ -69,7 +69,7 @@ static double quad_error(quad wanted, double got) {
 }
 
 static double wide_error(wide wanted, double got) {
-    if (isnan(wanted)) return isnan(got) ? 0 : INFINITY;
+    if (isnan(wanted) || isnan(got)) return isnan(wanted) && isnan(got) ? 0 : INFINITY;
     if (fabsl(wanted) > LARGEST || isinf(got)) return INFINITY;  // the other evaluation decides
     if (wanted == 0) return got == 0 ? 0 : INFINITY;
     int order;

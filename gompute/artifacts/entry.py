@@ -15,16 +15,18 @@ class ArgumentEntry:
 
     Attributes:
         name: the parameter's name in the source; for a generated kernel the name in the table of operations (`data`, `len`, `params`).
-        kind: `pointer` (to global memory), `array` (the pointer of a view), `extent` (the length of one of its dimensions), `scalar` or
-            `params` (a struct by value). After an `array` come as many `extent` as it has dimensions.
-        dtype: the scalar's or the pointed-to type (`f32`); for `params` the name of the params type.
+        kind: `pointer` (to global memory), `array` (the pointer of a view), `extent` (the length of one of its dimensions), `scalar`,
+            `params` (a struct by value), or `bytes` (a struct by value, of a kernel of another compiler, which says no more of it). After
+            an `array` come as many `extent` as it has dimensions.
+        dtype: the scalar's or the pointed-to type (`f32`; `any` where another compiler does not say it); for `params` the name of the
+            params type; for `bytes` the word itself.
         size: bytes of the argument itself (8 for a pointer).
         align: its alignment.
         ndim: dimensions of an `array`; else 0.
     """
 
     name: str
-    kind: Literal["pointer", "array", "extent", "scalar", "params"]
+    kind: Literal["pointer", "array", "extent", "scalar", "params", "bytes"]
     dtype: str
     size: int
     align: int
@@ -39,6 +41,8 @@ class ArgumentEntry:
         """The argument's type as its author writes it."""
         if self.kind == "pointer":
             return f"ptr[{self.dtype}]"
+        if self.kind == "bytes":
+            return f"bytes[{self.size}, align {self.align}]"
         return f"array[{self.dtype}, {self.ndim}]" if self.kind == "array" else self.dtype
 
 

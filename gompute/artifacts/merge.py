@@ -29,6 +29,7 @@ def read_units(kernels: KernelSet) -> tuple[NewUnit, ...]:
             blobs=tuple(NewBlob(blob.kind, kernels.blob(unit.root, unit.target, blob.kind), blob.version) for blob in unit.blobs),
             kernels=tuple(unit.kernels.values()),
             toolchain=unit.toolchain,
+            ir=unit.ir,
         )
         for unit in kernels.index.units
     )
@@ -115,7 +116,7 @@ def _unite(first: NewUnit, first_set: KernelSet, second: NewUnit, second_set: Ke
             raise ArtifactError(
                 f"{where} differ: one was made by {tool} {toolchain[tool]}, the other by {version}; build one of them again"
             )
-    return replace(first, blobs=tuple(blobs.values()), kernels=united, toolchain=toolchain)
+    return replace(first, blobs=tuple(blobs.values()), kernels=united, toolchain=toolchain, ir=first.ir or second.ir)
 
 
 def _unite_kernels(first: KernelEntry, second: KernelEntry, where: str) -> KernelEntry:

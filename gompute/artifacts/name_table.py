@@ -102,7 +102,11 @@ def _arguments(node: Node, params: ParamsEntry | None) -> tuple[ArgumentEntry, .
 def _argument(node: Node, params: ParamsEntry | None) -> ArgumentEntry:
     members = node.members(("align", "dtype", "kind", "name", "size"), ("ndim",))
     kind, name = members["kind"].text(), members["name"].text()
-    size, align = members["size"].integer(1, _INT_MAX), members["align"].integer(1, 16)
+    size, align = members["size"].integer(1, _INT_MAX), members["align"].integer(1, 128)
+    if kind == "bytes":
+        if members["dtype"].text() != "bytes" or align & (align - 1):
+            node.wrong("bytes have the type 'bytes' and an alignment that is a power of two")
+        return ArgumentEntry(name, "bytes", "bytes", size, align)
     if kind == "params":
         dtype = members["dtype"].text()
         if params is None or (dtype, size, align) != (params.name, params.size, params.align):
@@ -110,8 +114,9 @@ def _argument(node: Node, params: ParamsEntry | None) -> ArgumentEntry:
         return ArgumentEntry(name, "params", dtype, size, align)
     known = next((known for known in _KINDS if kind == known), None)
     if known is None:
-        members["kind"].wrong(f"must be pointer, array, extent, scalar or params, is {shown(kind)}")
-    dtype = members["dtype"].scalar()
+        members["kind"].wrong(f"must be pointer, array, extent, scalar, params or bytes, is {shown(kind)}")
+    untyped = kind == "pointer" and members["dtype"].value == "any"
+    dtype = "any" if untyped else members["dtype"].scalar()
     if (kind == "array") != ("ndim" in members) or (kind == "extent" and dtype != "u64"):
         node.wrong("an array, and nothing else, has ndim, and an extent is a u64")
     ndim = members["ndim"].integer(1, MAX_DIMENSIONS) if "ndim" in members else 0

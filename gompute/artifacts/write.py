@@ -43,6 +43,7 @@ class NewUnit:
         toolchain: the version of each tool that had a part in the blobs, and of no other: the same unit is the same bytes whatever else is
             built beside it.
         listings: text by kind (`ir`, `asm`), written beside the blobs for people to read.
+        ir: see `UnitEntry.ir`.
     """
 
     root: str
@@ -51,6 +52,7 @@ class NewUnit:
     kernels: tuple[KernelEntry, ...]
     toolchain: Mapping[str, str]
     listings: Mapping[str, str] = field(default_factory=dict)
+    ir: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +214,7 @@ def _entry(unit: NewUnit) -> UnitEntry:
         blobs=tuple(sorted(blobs, key=lambda blob: order.index(blob.kind))),
         kernels={kernel.name: kernel for kernel in sorted(unit.kernels, key=lambda kernel: kernel.name)},
         toolchain=dict(sorted(unit.toolchain.items())),
+        ir=dict(sorted(unit.ir.items())),
     )
 
 

@@ -7,6 +7,6 @@
 from __future__ import annotations
 
 from gompute.backends.blob import Blob, Generated, Listing, Piece
-from gompute.backends.pipeline import compile_piece, generate, join_pieces, prepare, toolchain
+from gompute.backends.pipeline import compile_piece, examine, generate, join_pieces, prepare, toolchain
 
-__all__ = ["Blob", "Generated", "Listing", "Piece", "compile_piece", "generate", "join_pieces", "prepare", "toolchain"]
+__all__ = ["Blob", "Generated", "Listing", "Piece", "compile_piece", "examine", "generate", "join_pieces", "prepare", "toolchain"]

@@ -24,7 +24,7 @@ from gompute.ir.verify import verify
 if TYPE_CHECKING:
     from gompute.targets import Target
 
-__all__ = ["compile_piece", "generate", "join_pieces", "prepare", "toolchain"]
+__all__ = ["compile_piece", "examine", "generate", "join_pieces", "prepare", "toolchain"]
 
 _STRAIGHT_LINE = 4 * blocks.LONGEST
 """Lines of LLVM IR in a function from which on it is taken for a straight-line model, before optimisation."""
@@ -128,6 +128,14 @@ def join_pieces(pieces: Sequence[Piece], target: Target, *, emit: frozenset[str]
             listings[kind] = "\n".join(parts)
     filled = tuple(replace(kernel, resources=made.resources[kernel.symbol]) for kernel in whole.kernels)
     return Generated(made.blobs, filled, listings, {**_llvm(), **made.toolchain})
+
+
+def examine(ir: str, kernels: tuple[KernelEntry, ...], target: Target) -> None:
+    """Check a module as `generate` does before it changes it, and generate nothing. Raises CompileError as `generate`."""
+    _initialise()
+    data = _load(target.backend).machine(target).target_data
+    with parsed(ir, [kernel.name for kernel in kernels], target, str(data)) as module:
+        verify(module, kernels, target, "before optimisation")
 
 
 def toolchain() -> dict[str, str]:

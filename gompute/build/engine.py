@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
+from gompute.artifacts.entry import KernelEntry
 from gompute.build.job import Job
 from gompute.build.making import Making
 from gompute.build.outcome import Outcome
@@ -128,6 +129,7 @@ class _Run:
         self._limits = limits
         self._waiting = _Waiting(lanes)
         self._running: dict[int, Task] = {}
+        self._known: dict[str, KernelEntry] = {}
         self._number = 0
         self._seen: set[int] = set()
 
@@ -141,7 +143,7 @@ class _Run:
                 outcomes[number] = outcome
                 self._reporter.finished(outcome)
 
-            return Making(job, self._store, self._records, self._waiting.add, end)
+            return Making(job, self._store, self._records, self._known, self._waiting.add, end)
 
         for number, job in enumerate(jobs):
             ends(number, job).start()

@@ -33,6 +33,11 @@ class IrResult:
     data: bytes
 
     @property
+    def launch_names(self) -> tuple[str, ...]:
+        """The names that a kernel set has the kernels under, sorted."""
+        return tuple(sorted(kernel["symbol"] for kernel in self.kernels))
+
+    @property
     def names(self) -> dict[str, str]:
         """Symbol by public name, sorted."""
         return dict(sorted((kernel["public"], kernel["symbol"]) for kernel in self.kernels))

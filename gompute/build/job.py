@@ -45,7 +45,8 @@ class CompileJob:
         """The order to import and check it, and, unless that is all, to lower it."""
         imports = self.root.imports_for(self.target)
         folder = Path.cwd()
-        source = self.root.source
+        source = self.root.source_for(self.target)
+        assert source is not None, "there is no job for a backend that the root is not for"
         return {
             "work": "check" if self.check_only else "lower",
             "root": self.root.name,

@@ -97,6 +97,7 @@ def build_set(
         CompileJob(root, target, request.emit, kernels=request.manifest.public_names(root.name) if request.manifest is not None else None)
         for root in roots
         for target in sorted(request.targets, key=lambda target: target.sort_key)
+        if root.source_for(target) is not None
     ]
     outcomes = run_jobs(
         jobs, zygote, limit=request.limit, heavy_lanes=request.heavy_lanes, reporter=reporter, store=store, limits=request.limits
@@ -155,4 +156,5 @@ def _unit(outcome: Compiled) -> NewUnit:
         kernels=outcome.kernels,
         toolchain=outcome.toolchain,
         listings=outcome.listings,
+        ir=outcome.ir,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -9,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gompute.artifacts.checked import Node
 from gompute.artifacts.entry import KernelEntry
-from gompute.artifacts.name_table import kernel_from_json, kernel_to_json
+from gompute.artifacts.name_table import kernel_from_node, kernel_to_json
 from gompute.build.job import CodegenJob, CompileJob, Job
 from gompute.build.keys import digest, python_identity, toolchain_identity
 from gompute.build.outcome import Compiled, CompiledBlob, Failed, Outcome, Step
@@ -38,16 +40,24 @@ class Making:
 
     Args:
         store, records: the cache; both None where there is none.
+        known: entries of name tables that were read before; see `gompute.artifacts.name_table.kernel_from_node`.
         add: takes a task for a worker.
         end: takes the outcome, once.
     """
 
     def __init__(
-        self, job: Job, store: Store | None, records: Records | None, add: Callable[[Task], None], end: Callable[[Outcome], None]
+        self,
+        job: Job,
+        store: Store | None,
+        records: Records | None,
+        known: dict[str, KernelEntry],
+        add: Callable[[Task], None],
+        end: Callable[[Outcome], None],
     ) -> None:
         self._job = job
         self._store = store
         self._records = records
+        self._known = known
         self._add = add
         self._end = end
         self._began = time.monotonic()
@@ -127,7 +137,7 @@ class Making:
     def _unit(self, entries: Entries, text: bytes, why: str) -> None:
         """One kernel is lowered."""
         number = len(self._units)
-        ir = digest(text)
+        ir = hashlib.sha256(text).hexdigest()
         self._units.append((entries, ir))
         piece = self._known_piece(entries, ir)
         if piece is not None:
@@ -276,14 +286,15 @@ class Making:
         toolchain: Mapping[str, str],
         data: Sequence[bytes] = (),
     ) -> None:
-        entries: tuple[KernelEntry, ...] = tuple(kernel_from_json(kernel) for kernel in kernels)
+        table: tuple[KernelEntry, ...] = tuple(kernel_from_node(Node(kernel), self._known) for kernel in kernels)
         made = tuple(CompiledBlob(blob["kind"], code, blob["version"]) for blob, code in zip(blobs, data, strict=True))
         sources = tuple(map(Path, self._reads["sources"]))
         self._done = True
         seconds = time.monotonic() - self._began
         said = "".join(self._said)
         steps = tuple(self._steps)
-        self._end(Compiled(self._job, entries, made, listings, sources, toolchain, self._left_out, said, seconds, steps, self._why))
+        ir = {name: digest for entries, digest in self._units for name in _names(entries)}
+        self._end(Compiled(self._job, table, made, listings, sources, toolchain, self._left_out, said, seconds, steps, self._why, ir))
 
 
 def _tools() -> list[str]:

@@ -59,6 +59,7 @@ class Compiled:
         said: what the author's module and the tools printed.
         seconds: wall time from the first worker's start to the last one's end.
         steps: what was done for it and what was found in the cache.
+        ir: the sha256 of the LLVM IR that each kernel was compiled from, by name.
         why: why it could not be taken from the cache as it was; empty where it was, or where there is no cache.
     """
 
@@ -73,6 +74,7 @@ class Compiled:
     seconds: float
     steps: tuple[Step, ...] = ()
     why: tuple[str, ...] = ()
+    ir: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def reused(self) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gompute.build.roots import KernelRoot, check_root_name, check_source
+from gompute.build.roots import IR_SUFFIXES, KernelRoot, check_root_name, check_source
 from gompute.errors import CompileError, UnknownTarget
 from gompute.targets import Target, parse_target
 
@@ -99,14 +99,33 @@ def _root(file: Path, name: str, declared: object) -> KernelRoot:
     where = f"{file}: [tool.gompute.roots.{name}]"
     check_root_name(name, where=where, fix="rename the root; its source file can keep its name.")
     table = _table(declared, where, keys=("heavy", "imports", "source"))
-    if not isinstance(table.get("source"), str):
-        raise CompileError(f'{where}: a root needs its source.\n  Add the line: source = "kernels/{name}.py"')
-    source = file.parent / table["source"]
-    check_source(source, where=f"{where} source {table['source']!r}")
+    source, by_backend = _source(file.parent, name, table.get("source"), where)
     heavy = table.get("heavy", False)
     if not isinstance(heavy, bool):
         raise CompileError(f"{where} heavy: true or false is wanted, got {heavy!r}.")
-    return KernelRoot(name, source.absolute(), _imports(file.parent, table.get("imports", []), f"{where} imports"), heavy)
+    return KernelRoot(name, source, _imports(file.parent, table.get("imports", []), f"{where} imports"), heavy, by_backend)
+
+
+def _source(folder: Path, name: str, declared: object, where: str) -> tuple[Path, Mapping[str, Path] | None]:
+    """One file, or a table of files of LLVM IR by backend."""
+    if isinstance(declared, str):
+        source = folder / declared
+        check_source(source, where=f"{where} source {declared!r}")
+        return source.absolute(), None
+    if not isinstance(declared, dict) or not declared:
+        raise CompileError(f'{where}: a root needs its source.\n  Add the line: source = "kernels/{name}.py"')
+    table = _table(declared, f"{where} source", keys=("cuda", "hip"))
+    made: dict[str, Path] = {}
+    for backend in sorted(table):
+        file = table[backend]
+        if not isinstance(file, str) or (folder / file).suffix not in IR_SUFFIXES:
+            raise CompileError(
+                f"{where} source.{backend}: a file of LLVM IR (.ll, .bc) is wanted, got {file!r}; "
+                "a Python module is one source for all backends."
+            )
+        check_source(folder / file, where=f"{where} source.{backend} {file!r}")
+        made[backend] = (folder / file).absolute()
+    return next(iter(made.values())), made
 
 
 def _imports(folder: Path, declared: object, where: str) -> Mapping[str, tuple[Path, ...]]:

@@ -119,7 +119,9 @@ def _key(job: CompileJob) -> str:
     imports = job.root.imports_for(job.target)
     declared = ["discovered"] if imports is None else ["declared", *map(str, imports)]
     kernels = ["all"] if job.kernels is None else ["some", *job.kernels]
-    return digest("root", job.root.name, os.path.realpath(job.root.source), job.target.name, *declared, *kernels)
+    return digest(
+        "root", job.root.name, os.path.realpath(job.root.source_for(job.target) or job.root.source), job.target.name, *declared, *kernels
+    )
 
 
 def _or_none(function: Any) -> Any:

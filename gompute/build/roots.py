@@ -9,7 +9,10 @@ from pathlib import Path
 from gompute.errors import CompileError
 from gompute.targets import Target
 
-__all__ = ["KernelRoot", "check_root_name", "roots_from_files"]
+__all__ = ["IR_SUFFIXES", "KernelRoot", "check_root_name", "roots_from_files"]
+
+#: Endings of files of LLVM IR.
+IR_SUFFIXES = (".ll", ".bc")
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,16 +21,32 @@ class KernelRoot:
 
     Attributes:
         name: an ASCII identifier, unique in a kernel set; part of the file names of the blobs.
-        source: absolute path of the Python module.
+        source: absolute path of the Python module, or of a file of LLVM IR from another compiler; where `by_backend` says more, the first.
         imports: what the module may import from outside the standard library and gompute, per backend (`cuda`, `hip`, `cpu`), as absolute
             paths of files or folders; None where nothing was declared and imports are discovered.
         heavy: code generation takes so much time or memory that only few such roots may be at work at once.
+        by_backend: files of LLVM IR by backend (`cuda`, `hip`); a backend that is not there gets none of the root. None for one source.
     """
 
     name: str
     source: Path
     imports: Mapping[str, tuple[Path, ...]] | None = None
     heavy: bool = False
+    by_backend: Mapping[str, Path] | None = None
+
+    @property
+    def sources(self) -> tuple[Path, ...]:
+        """All files that it is made from, but for imports."""
+        return (self.source,) if self.by_backend is None else tuple(dict.fromkeys(self.by_backend.values()))
+
+    @property
+    def foreign(self) -> bool:
+        """Whether it is LLVM IR."""
+        return self.source.suffix in IR_SUFFIXES
+
+    def source_for(self, target: Target) -> Path | None:
+        """The file to compile for one target; None where the root is not for its backend."""
+        return self.source if self.by_backend is None else self.by_backend.get(target.backend)
 
     def imports_for(self, target: Target) -> tuple[Path, ...] | None:
         """The declared imports for one target, or None where they are discovered."""
@@ -54,7 +73,7 @@ def roots_from_files(files: Sequence[Path]) -> tuple[KernelRoot, ...]:
     """Roots for files without a declaration: each is named by its stem, and its imports are discovered.
 
     Raises:
-        CompileError: a file is missing, is no Python module, has a stem that is no identifier, or shares its stem with another.
+        CompileError: a file is missing, is neither Python nor LLVM IR, has a stem that is no identifier, or shares its stem with another.
     """
     roots = []
     for file in files:
@@ -71,12 +90,12 @@ def roots_from_files(files: Sequence[Path]) -> tuple[KernelRoot, ...]:
 
 def check_source(file: Path, *, where: str) -> None:
     """Raises:
-    CompileError: `file` is not there or is no Python module.
+    CompileError: `file` is not there or is neither a Python module nor LLVM IR.
     """
     if not file.is_file():
         raise CompileError(f"{where}: there is no such file" + ("; it is a folder." if file.is_dir() else "."))
-    if file.suffix != ".py":
-        raise CompileError(f"{where}: a kernel root is a Python module, a file that ends in .py.")
+    if file.suffix != ".py" and file.suffix not in IR_SUFFIXES:
+        raise CompileError(f"{where}: a kernel root is a Python module (.py), or LLVM IR of another compiler (.ll, .bc).")
 
 
 def check_unique(roots: Iterable[KernelRoot]) -> None:

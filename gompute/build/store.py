@@ -79,7 +79,7 @@ class Store:
                 used = os.fstat(file.fileno()).st_mtime
         except OSError:
             return None
-        message = _opened(data)
+        message = _opened(data, kind, key)
         if message is None:
             self.notes.append(f"the cache entry {path} was damaged; it is dropped and made again")
             with suppress(OSError):
@@ -102,7 +102,7 @@ class Store:
             unfinished.parent.mkdir(exist_ok=True)
             try:
                 with open(unfinished, "xb") as file:
-                    file.write(_MAGIC + hashlib.sha256(payload).digest() + payload)
+                    file.write(_MAGIC + _hash(kind, key, payload) + payload)
                 os.replace(unfinished, path)
             except BaseException:
                 with suppress(OSError):
@@ -184,10 +184,17 @@ class Store:
                     path.unlink()
 
 
-def _opened(data: bytes) -> Message | None:
+def _hash(kind: Kind, key: str, payload: bytes | memoryview) -> bytes:
+    """Of what an entry holds and of what it is filed under: one that has come to another place is none."""
+    made = hashlib.sha256(f"{kind} {key}\n".encode())
+    made.update(payload)
+    return made.digest()
+
+
+def _opened(data: bytes, kind: Kind, key: str) -> Message | None:
     start = len(_MAGIC) + _HASH
     payload = memoryview(data)[start:]
-    if data[: len(_MAGIC)] != _MAGIC or hashlib.sha256(payload).digest() != data[len(_MAGIC) : start]:
+    if data[: len(_MAGIC)] != _MAGIC or _hash(kind, key, payload) != data[len(_MAGIC) : start]:
         return None
     try:
         (message,) = Decoder().feed(bytes(payload))

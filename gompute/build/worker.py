@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 import traceback
 from collections.abc import Mapping, Sequence
@@ -13,6 +14,7 @@ from gompute import backends, frontend
 from gompute.artifacts.entry import KernelEntry
 from gompute.artifacts.name_table import kernel_from_json, kernel_to_json
 from gompute.backends.limits import check_limits
+from gompute.build.roots import IR_SUFFIXES
 from gompute.build.serve import Report
 from gompute.errors import Error, InternalError
 from gompute.targets import Target, parse_target
@@ -70,14 +72,15 @@ def _lower(order: Mapping[str, Any], _: Sequence[bytes], report: Report, clock: 
     """Import and check a root, and tell each kernel's IR as it is made."""
     target = parse_target(order["target"])
     report("check", ())
-    imports = None if order["imports"] is None else [Path(path) for path in order["imports"]]
     os.chdir(order["folder"])
-    lowering = frontend.lower_root(Path(order["source"]), name=order["root"], imports=imports, target=target, kernels=order["kernels"])
+    lowering = _lowering(order, target)
     clock.lap("import")
     kernels: list[KernelEntry] = []
     for unit in lowering.units:
         clock.lap("lower")
         kernels += unit.kernels
+        if lowering.foreign and order["work"] == "check":
+            backends.examine(unit.ir, unit.kernels, target)  # what the frontend makes is checked before it is IR
         if order["work"] == "lower":
             more = {"count": lowering.count, "entries": [kernel_to_json(kernel) for kernel in unit.kernels]}
             report("lowered", [kernel.name for kernel in unit.kernels], more, [unit.ir.encode()])
@@ -88,6 +91,21 @@ def _lower(order: Mapping[str, Any], _: Sequence[bytes], report: Report, clock: 
     found: dict[str, Any] = {"sources": dict(reads.sources), "files": dict(reads.files), "folders": dict(reads.folders)}
     found |= {"absent": list(reads.absent), "unknown": reads.unknown}
     return {"kernels": [kernel_to_json(kernel) for kernel in kernels], "left_out": list(lowering.left_out), "reads": found}, ()
+
+
+def _lowering(order: Mapping[str, Any], target: Target) -> frontend.Lowering:
+    """A root of any kind, on its way to LLVM IR for a target."""
+    source = Path(order["source"])
+    if source.suffix not in IR_SUFFIXES:
+        imports = None if order["imports"] is None else [Path(path) for path in order["imports"]]
+        return frontend.lower_root(source, name=order["root"], imports=imports, target=target, kernels=order["kernels"])
+    from gompute.ir.root import foreign_root  # most roots are Python
+
+    lowering, warnings = foreign_root(source, name=order["root"], target=target, kernels=order["kernels"])
+    for warning in warnings:
+        sys.stderr.write(f"warning: {source}: {warning}\n")
+    sys.stderr.flush()
+    return lowering
 
 
 def _code(order: Mapping[str, Any], blobs: Sequence[bytes], report: Report, clock: _Clock) -> Answer:

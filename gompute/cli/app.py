@@ -30,6 +30,7 @@ _COMMANDS = {
     "demo": "demo",
     "inspect": "inspect",
     "ir": "ir",
+    "manifest": "manifest",
     "merge": "merge",
     "run": "run",
     "targets": "targets",

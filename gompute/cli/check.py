@@ -43,7 +43,7 @@ def check_command(ctx: click.Context, sources: Sequence[Path], targets: Sequence
     wanted = work.targets or tuple(parse_target(name) for name in _ONE_PER_BACKEND)
     with progress() as reporter:
         outcomes = run_jobs(
-            [CompileJob(root, target, check_only=True) for root in roots for target in wanted],
+            [CompileJob(root, target, check_only=True) for root in roots for target in wanted if root.source_for(target) is not None],
             options.compiler(ctx),
             limit=jobs,
             reporter=reporter,

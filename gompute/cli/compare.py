@@ -53,6 +53,12 @@ def _units(place: str, old: UnitEntry, new: UnitEntry) -> Iterator[Difference]:
             changes = list(_kernels(old.kernels[name], new.kernels[name]))
             reasons += changes
             yield from (Difference(f"{place}: kernel {name}", change) for change in changes)
+    edited = [name for name in sorted(old.ir.keys() & new.ir.keys()) if old.ir[name] != new.ir[name]]
+    for name in edited:
+        yield Difference(
+            f"{place}: kernel {name}", "its source, what it imports or a type that it uses changed: it was compiled from other IR"
+        )
+    known = bool(old.ir) and bool(new.ir)
     for kind in dict.fromkeys(blob.kind for blob in (*old.blobs, *new.blobs)):
         one, two = old.blob(kind), new.blob(kind)
         if one is None or two is None:
@@ -61,7 +67,10 @@ def _units(place: str, old: UnitEntry, new: UnitEntry) -> Iterator[Difference]:
         if one.version != two.version:
             yield Difference(place, f"{kind}: version {one.version} became {two.version}")
         if one.sha256 != two.sha256:
-            why = "" if reasons else "; the same tools made both from the same kernels' declarations, so their bodies differ"
+            why = ""
+            if not reasons and not edited:
+                same = "the same IR, so they were told other options" if known else "the same kernels' declarations, so their bodies differ"
+                why = f"; the same tools made both from {same}"
             yield Difference(
                 place, f"{kind}: {one.length} bytes became {two.length}, sha256 {one.sha256[:12]} became {two.sha256[:12]}{why}"
             )

@@ -14,13 +14,26 @@ import gompute
 from gompute.artifacts.destination import Destination, PackageFolder, SetFolder, WheelFile
 from gompute.artifacts.names import MODULE, module_fault
 from gompute.artifacts.wheel import wheel_name_fault
-from gompute.build.project import find_project
+from gompute.build.project import Project, find_project
 from gompute.build.roots import KernelRoot, roots_from_files
 from gompute.build.zygote import Zygote
 from gompute.errors import CompileError, UnknownTarget
 from gompute.targets import Target, parse_target
 
-__all__ = ["TARGET", "Work", "as_json", "cache_folder", "compiler", "destination", "jobs", "output", "place_json", "sources", "work"]
+__all__ = [
+    "TARGET",
+    "Work",
+    "as_json",
+    "cache_folder",
+    "compiler",
+    "destination",
+    "jobs",
+    "output",
+    "place_json",
+    "project",
+    "sources",
+    "work",
+]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -115,6 +128,15 @@ def compiler(ctx: click.Context) -> Zygote:
     return ctx.with_resource(Zygote())
 
 
+def project() -> Project | None:
+    """What pyproject.toml declares where the command runs.
+
+    Raises:
+        CompileError: a declaration is wrong.
+    """
+    return find_project(Path.cwd())
+
+
 @dataclass(frozen=True, slots=True)
 class Work:
     """What a command is about.
@@ -138,21 +160,21 @@ def work(files: Sequence[Path], targets: Sequence[Target]) -> Work:
         click.UsageError: the files cannot be roots, or there is neither a file nor a declaration.
         CompileError: a declaration is wrong.
     """
-    project = None if files and targets else find_project(Path.cwd())
+    declared = None if files and targets else project()
     if files:
         try:
             roots = roots_from_files(files)
         except CompileError as error:
             raise click.UsageError(str(error)) from None
-    elif project is not None and project.roots:
-        roots = project.roots
+    elif declared is not None and declared.roots:
+        roots = declared.roots
     else:
         raise click.UsageError(
             "nothing to compile: name a source file (gompute build kernels.py ...), or declare roots in pyproject.toml:\n\n"
             '  [tool.gompute]\n  targets = ["sm_89", "x86-64-v3"]\n\n  [tool.gompute.roots.kernels]\n  source = "kernels.py"'
         )
-    wanted = targets or (project.targets if project is not None else ())
+    wanted = targets or (declared.targets if declared is not None else ())
     by_name = {target.name: target for target in wanted}
-    lanes = project.heavy_lanes if project is not None else 1
-    manifest = project.manifest if project is not None and not files else None
+    lanes = declared.heavy_lanes if declared is not None else 1
+    manifest = declared.manifest if declared is not None and not files else None
     return Work(roots, tuple(sorted(by_name.values(), key=lambda target: target.sort_key)), lanes, manifest)

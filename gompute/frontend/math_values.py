@@ -20,7 +20,7 @@ from gompute.lang.math_function import MathFunction
 from gompute.lang.types import F64, ScalarType
 from gompute.targets import parse_target
 
-__all__ = ["value"]
+__all__ = ["checked_body", "value"]
 
 
 def value(function: MathFunction, arguments: Sequence[Any]) -> Any:
@@ -51,9 +51,14 @@ def _computed(function: MathFunction, kind: ScalarType, values: list[numeric.Num
     if function.exact:
         return numeric.intrinsic(function.__name__, values, kind, kind)
     with deep_recursion():
-        result = evaluate.run(_checked(function.body(kind)), values)
+        result = evaluate.run(checked_body(function, kind), values)
     assert result is not None, "a body returns a number"
     return result
+
+
+def checked_body(function: MathFunction, kind: ScalarType) -> typed.Function:
+    """The body of a function for a type, as a typed tree."""
+    return _checked(function.body(kind))
 
 
 @cache

@@ -75,12 +75,14 @@ class Lowering:
         units: the kernels, in the order of their names; raises CompileError that lists every fault.
         reads: gives what was read, once the kernels are through.
         left_out: names of the kernels that the module makes besides, sorted, where only some were asked for.
+        foreign: it came as LLVM IR, which nobody has checked.
     """
 
     count: int
     units: Iterator[KernelIR]
     reads: Callable[[], Reads]
     left_out: tuple[str, ...] = ()
+    foreign: bool = False
 
 
 def lower_root(

@@ -7,10 +7,10 @@ from typing import Any
 import numpy
 
 from gompute.errors import InvalidArgument
-from gompute.lang.types import SCALARS
+from gompute.lang.types import SCALARS, ScalarType
 from gompute.runtime.buffer import Buffer, Memory
 
-__all__ = ["Array", "check_array", "check_buffer", "not_whole", "numpy_dtype"]
+__all__ = ["Array", "check_array", "check_buffer", "kernel_type", "not_whole", "numpy_dtype"]
 
 Array = numpy.ndarray[Any, Any]
 
@@ -25,6 +25,28 @@ def numpy_dtype(dtype: str) -> numpy.dtype[Any]:
         return numpy.dtype("uint16")
     kind = SCALARS[dtype]
     return numpy.dtype(f"{_KINDS[kind.kind]}{kind.size}")
+
+
+def kernel_type(name: str, dtype: Any) -> ScalarType:
+    """The kernel type of a kernel type, of its name, or of what `numpy.dtype` takes.
+
+    Raises:
+        InvalidArgument: it is none, or NumPy's type is none that kernels have, in this machine's byte order.
+    """
+    if isinstance(dtype, ScalarType):
+        return dtype
+    if isinstance(dtype, str) and dtype in SCALARS:
+        return SCALARS[dtype]
+    try:
+        wanted = numpy.dtype(dtype)
+    except TypeError:
+        raise InvalidArgument(f"{name}: {dtype!r} is no type of elements; write f32, or NumPy's float32") from None
+    if wanted.name == _BF16:
+        return SCALARS["bf16"]
+    for kind in SCALARS.values():
+        if kind.name != "bf16" and numpy_dtype(kind.name) == wanted:
+            return kind
+    raise InvalidArgument(f"{name}: kernels have no elements of {wanted.str} ({wanted}); they have {', '.join(SCALARS)}")
 
 
 def check_array(name: str, dtype: str, value: Any, place: str = "", *, writable: bool = True) -> Array:

@@ -9,6 +9,7 @@ from typing import Any
 
 from gompute.artifacts.entry import KernelEntry
 from gompute.errors import InvalidArgument, ModuleLoadFailed
+from gompute.handles.device_array import buffers_among, like
 from gompute.handles.operands import Located, Operand, check_together
 from gompute.handles.packing import Frame, Packing
 from gompute.handles.parameters import ParamsReader
@@ -64,8 +65,12 @@ class _Plan:
         #: Packs addresses and counts alone, over the params that lie in a frame already.
         self.pack_data = Packing([argument for argument in entry.arguments if argument.kind != "params"]).pack
         self._params = ParamsReader(params[0].name, entry.params) if params and entry.params is not None else None
-        self._takes = [operand.name for operand in self.operands] + [argument.name for argument in params]
-        self._expected = len(self._takes)
+        self.takes = [operand.name for operand in self.operands] + [argument.name for argument in params]
+        self.launch_takes = self.takes
+        self._expected = len(self.takes)
+        last = self.operands[-1].use
+        #: The place of an output of which every element is written.
+        self.out = len(self.operands) - 1 if last.writes and not last.reads else None
 
     def quick(self, arguments: tuple[Any, ...], memory: Memory) -> tuple[int, ...] | None:
         """Addresses and counts of a launch on buffers of that memory; None where something wants a closer look."""
@@ -115,8 +120,17 @@ class _Plan:
             self._params(arguments[-1])  # wrong params are refused all the same
         return count
 
+    def new_output(self, arguments: tuple[Any, ...]) -> Any:
+        """An array for the results of `run`, where and in the shape that the first input is.
+
+        Raises:
+            InvalidArgument: the first input has no shape.
+        """
+        output, first = self.operands[-1], arguments[0]
+        return like(self.operands[0].name, first, output.element, output.name)
+
     def wrong_count(self, what: str, arguments: tuple[Any, ...]) -> InvalidArgument:
-        return wrong_count(what, self.name, self._takes, arguments)
+        return wrong_count(what, self.name, self.takes, arguments)
 
 
 #: Stands for params that no caller has.
@@ -245,7 +259,7 @@ class OnDevice(_Plan):
     def run(self, arguments: tuple[Any, ...]) -> None:
         if len(arguments) != self._expected:
             raise self.wrong_count("run", arguments)
-        located = [operand.array(value) for operand, value in zip(self.operands, arguments, strict=False)]
+        located = [operand.anywhere(value, self._accelerator) for operand, value in zip(self.operands, arguments, strict=False)]
         count = self.work(located, arguments)
         if not count:
             return
@@ -254,14 +268,14 @@ class OnDevice(_Plan):
         for operand, place in zip(self.operands, located, strict=True):
             size += -size % _ALIGNMENT
             offsets.append(size)
-            size += place.elements * operand.itemsize
+            size += 0 if place.on_device else place.elements * operand.itemsize
         accelerator = self._accelerator
         frame = self._free_frame()
         try:
-            base = self._buffer(frame, size).device_addr
-            addresses = [base + offset for offset in offsets]
+            base = self._buffer(frame, size).device_addr if size else 0
+            addresses = [place.address if place.on_device else base + offset for place, offset in zip(located, offsets, strict=True)]
             self.fill(frame, self.values(addresses, located), arguments)
-            copies = list(zip(self.operands, located, addresses, strict=True))
+            copies = [copy for copy in zip(self.operands, located, addresses, strict=True) if not copy[1].on_device]
             for operand, place, address in copies:
                 if operand.use.reads:
                     accelerator.copy_in(address, place.address, place.elements * operand.itemsize)
@@ -280,7 +294,8 @@ class OnDevice(_Plan):
         if values is not None:
             count = values[-1]
         else:
-            located = [operand.on_device(value, self._accelerator) for operand, value in zip(self.operands, arguments, strict=False)]
+            accelerator = self._accelerator
+            located = [operand.on_device(value, accelerator, stream) for operand, value in zip(self.operands, arguments, strict=False)]
             count = self.work(located, arguments)
             if not count:
                 return
@@ -293,7 +308,7 @@ class OnDevice(_Plan):
         finally:
             self._give_back(frame)
         if stream is not None:
-            stream.uses(value for value in arguments if isinstance(value, Buffer))
+            stream.uses(buffers_among(arguments))
 
     def _grid(self, count: int) -> Dim3:
         grid = Dim3.linear(count, self._block.x)

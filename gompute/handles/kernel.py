@@ -6,6 +6,7 @@ import operator
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from gompute.errors import InvalidArgument
+from gompute.handles.calling import in_order
 from gompute.handles.defaults import Kernels
 from gompute.handles.generated import OnCpu, OnDevice
 from gompute.handles.opening import Opened, open_kernel, spec_of
@@ -70,30 +71,41 @@ class Kernel:
         """``cuda``, ``hip`` or ``cpu``."""
         return self._opened.backend
 
-    def run(self, *arguments: Any, **unexpected: Any) -> Any:
+    def run(self, *arguments: Any, **named: Any) -> Any:
         """Runs the operation on arrays and returns when the result is there.
 
         ``run(data, params)`` for `map`, `map_indexed` and `fused`, ``run(inp, out, params)`` for `map_to` and `scan`,
         ``run(a, b, ..., out, params)`` for `zip`, ``run(src, idx, out)`` for `gather`, `scatter` and `scatter_add`, and
-        ``run(data, params)`` for `reduce`, `sum` and so on, which gives the value as a Python number. Arrays are contiguous NumPy arrays of
-        any shape, those of which element i goes with element i of one shape; `params` is an instance of the params class or its bytes. The
-        output of `map_to`, `zip` and an inclusive `scan` may be one of the inputs. Where there is no element, nothing is done, and a
+        ``run(data, params)`` for `reduce`, `sum` and so on, which gives the value as a Python number; arguments may be given by name too.
+        Arrays are contiguous NumPy arrays of any shape, those of which element i goes with element i of one shape; `params` is an instance
+        of the params class or its bytes. The output of `map_to`, `zip` and an inclusive `scan` may be one of the inputs; where every
+        element of it is written it may be None for a new array, which is returned. Where there is no element, nothing is done, and a
         reduction gives its identity. Device memory is kept on the handle for the next call.
+
+        What lies on the device already is worked on there without a copy: a Buffer, a `DeviceArray`, and arrays of other libraries (CuPy,
+        PyTorch, JAX) in C order. Arrays of other libraries in host memory (PyTorch, JAX) are taken like NumPy's.
 
         Raises:
             InvalidArgument: naming the argument, what was expected and what was given.
             AllocFailed, CopyFailed, LaunchFailed, SyncFailed: the driver's.
         """
         plan = self._plan
-        if plan is None or unexpected:
-            raise self._refusal("run", unexpected)
-        return plan.run(arguments)
+        if plan is None:
+            raise self._closed("run")
+        if named:
+            arguments = in_order(f"run of kernel {self.name!r} takes ({', '.join(plan.takes)})", plan.takes, arguments, named)
+        if plan.out is None or len(arguments) <= plan.out or arguments[plan.out] is not None:
+            return plan.run(arguments)
+        made = plan.new_output(arguments)
+        plan.run((*arguments[: plan.out], made, *arguments[plan.out + 1 :]))
+        return made
 
-    def launch(self, *arguments: Any, stream: Stream | None = None, **unexpected: Any) -> None:
+    def launch(self, *arguments: Any, stream: Stream | None = None, **named: Any) -> None:
         """Runs the operation on memory of the device and does not wait; see `synchronize`.
 
-        The arguments are those of `run`, with a Buffer for each array, of as many elements as it holds; on the CPU also an array. A
-        reduction takes one more, ``launch(data, out, params)``, for its one result.
+        The arguments are those of `run`, with memory of the device for each array: a Buffer, of as many elements as it holds, a
+        `DeviceArray` or an array of another library; on the CPU an array. A reduction takes one more, ``launch(data, out, params)``, for
+        its one result.
 
         Args:
             stream: where to queue it, the device's default stream when left out.
@@ -103,8 +115,12 @@ class Kernel:
             LaunchFailed: the driver's.
         """
         plan = self._plan
-        if plan is None or unexpected:
-            raise self._refusal("launch", unexpected)
+        if plan is None:
+            raise self._closed("launch")
+        if named:
+            arguments = in_order(
+                f"launch of kernel {self.name!r} takes ({', '.join(plan.launch_takes)})", plan.launch_takes, arguments, named
+            )
         plan.launch(arguments, stream)
 
     def alloc(self, count: int, array: str | None = None) -> Buffer:
@@ -119,7 +135,7 @@ class Kernel:
         """
         plan = self._plan
         if plan is None:
-            raise self._refusal("alloc", {})
+            raise self._closed("alloc")
         sizes = {operand.name: operand.itemsize for operand in plan.operands}
         if array is not None and array not in sizes:
             raise InvalidArgument(f"array: kernel {self.name!r} has no {array!r}; its arrays are {', '.join(sizes)}")
@@ -138,7 +154,7 @@ class Kernel:
             SyncFailed: an earlier launch failed.
         """
         if self._plan is None:
-            raise self._refusal("synchronize", {})
+            raise self._closed("synchronize")
         self._opened.context.synchronize()
 
     def close(self) -> None:
@@ -148,11 +164,8 @@ class Kernel:
             plan.close()
             self._opened.context.close()
 
-    def _refusal(self, what: str, unexpected: dict[str, Any]) -> InvalidArgument:
-        if self._plan is None:
-            return InvalidArgument(f"{what}: the handle of kernel {self.name!r} is closed")
-        names = ", ".join(unexpected)
-        return InvalidArgument(f"{what} of kernel {self.name!r} takes its arguments by position; got the keyword {names}")
+    def _closed(self, what: str) -> InvalidArgument:
+        return InvalidArgument(f"{what}: the handle of kernel {self.name!r} is closed")
 
     def __enter__(self) -> Self:
         return self

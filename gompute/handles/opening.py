@@ -16,7 +16,7 @@ from gompute.runtime import cpu
 from gompute.runtime.context import DeviceContext, DeviceKernel
 from gompute.targets import KINDS
 
-__all__ = ["BACKENDS", "AnyContext", "Opened", "open_compiled", "open_kernel", "spec_of"]
+__all__ = ["BACKENDS", "AnyContext", "Opened", "check_backend", "open_compiled", "open_context", "open_kernel", "spec_of"]
 
 BACKENDS = tuple(KINDS)
 
@@ -72,8 +72,7 @@ def open_kernel(what: KernelSpec | str, backend: str, ordinal: int, kernels: Ker
             the spec.
         BackendUnavailable, InitFailed, NoDevice: as the backend's context.
     """
-    if backend not in BACKENDS:
-        raise InvalidArgument(f"backend: {backend!r} is none of {', '.join(map(repr, BACKENDS))}")
+    check_backend(backend)
     if backend == "cpu":
         return _open_cpu(what, ordinal, kernels)
     name = what if isinstance(what, str) else what.name
@@ -89,6 +88,23 @@ def open_compiled(spec: KernelSpec) -> Opened:
         BackendUnavailable: the compiler is not installed, or has no target for this processor.
     """
     return _compile(spec, cpu.Context(0), "it is compiled on first use")
+
+
+def check_backend(backend: object) -> None:
+    """Refuses what is no backend."""
+    if backend not in BACKENDS:
+        raise InvalidArgument(f"backend: {backend!r} is none of {', '.join(map(repr, BACKENDS))}")
+
+
+def open_context(backend: str, ordinal: int) -> AnyContext:
+    """A device of any backend.
+
+    Raises:
+        InvalidArgument: no such backend.
+        BackendUnavailable, InitFailed, NoDevice: as the backend's context.
+    """
+    check_backend(backend)
+    return cpu.Context(ordinal) if backend == "cpu" else _device_context(backend, ordinal)
 
 
 def _device_context(backend: str, ordinal: int) -> DeviceContext:

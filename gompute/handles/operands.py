@@ -8,20 +8,31 @@ from typing import Any, NamedTuple
 from gompute.artifacts.entry import ArgumentEntry
 from gompute.errors import InvalidArgument
 from gompute.handles.arrays import Array, check_array, check_buffer, not_whole, numpy_dtype
+from gompute.handles.device_array import typed_on_device
+from gompute.handles.foreign import shared_on_host
 from gompute.lang.signature import Use
 from gompute.runtime.buffer import Buffer
 from gompute.runtime.context import Accelerator
 from gompute.runtime.cpu import is_host_buffer
+from gompute.runtime.stream import Stream
 
 __all__ = ["Located", "Operand", "check_together"]
 
 
 class Located(NamedTuple):
-    """An array or a buffer that was accepted: its address, its elements, and the array where it is one."""
+    """An array or a buffer that was accepted.
+
+    Attributes:
+        shape: None for a buffer, which has none.
+        array: a NumPy array.
+        on_device: it lies where a GPU's kernel works on it.
+    """
 
     address: int
     elements: int
-    array: Array | None
+    shape: tuple[int, ...] | None
+    array: Array | None = None
+    on_device: bool = False
 
 
 class Operand:
@@ -52,12 +63,12 @@ class Operand:
         Raises:
             InvalidArgument: naming the argument, what is expected and what was given.
         """
-        array = check_array(self.name, self.element, value, also, writable=self.use.writes)
+        array = check_array(self.name, self.element, shared_on_host(self.name, value), also, writable=self.use.writes)
         if self.use.bounded and not array.flags.c_contiguous:
             raise InvalidArgument(
                 f"{self.name}: is in Fortran order, and indices count in C order: pass numpy.ascontiguousarray({self.name})"
             )
-        return Located(array.ctypes.data, array.size, array)
+        return Located(array.ctypes.data, array.size, array.shape, array)
 
     def on_host(self, value: Any) -> Located:
         """Accept an array, or a buffer of the CPU backend."""
@@ -65,18 +76,30 @@ class Operand:
             return self._buffer(value, value.device_addr)
         return self.array(value, " or a Buffer on cpu")
 
-    def on_device(self, value: Any, accelerator: Accelerator) -> Located:
-        """Accept a buffer of that device."""
+    def on_device(self, value: Any, accelerator: Accelerator, stream: Stream | None) -> Located:
+        """Accept what lies on that device: a buffer, a `DeviceArray`, or an array of another library, made safe for work on `stream`."""
         address = value.address if type(value) is Buffer and value.memory is accelerator else None
-        if address is None:
-            address = check_buffer(self.name, self.element, value, accelerator).device_addr
-        return self._buffer(value, address)
+        if address is not None:
+            return self._buffer(value, address, on_device=True)
+        found = typed_on_device(self.name, self.element, value, accelerator, stream, writes=self.use.writes)
+        if found is not None:
+            return Located(*found, on_device=True)
+        return self._buffer(value, check_buffer(self.name, self.element, value, accelerator).device_addr, on_device=True)
 
-    def _buffer(self, buffer: Buffer, address: int) -> Located:
+    def anywhere(self, value: Any, accelerator: Accelerator) -> Located:
+        """Accept an array in host memory, or what lies on that device."""
+        if isinstance(value, Buffer):
+            return self.on_device(value, accelerator, None)
+        found = typed_on_device(self.name, self.element, value, accelerator, None, writes=self.use.writes)
+        if found is not None:
+            return Located(*found, on_device=True)
+        return self.array(value)
+
+    def _buffer(self, buffer: Buffer, address: int, *, on_device: bool = False) -> Located:
         count, rest = divmod(buffer.nbytes, self.itemsize)
         if rest:
             raise not_whole(self.name, self.element, buffer.nbytes, self.itemsize)
-        return Located(address, count, None)
+        return Located(address, count, None, None, on_device)
 
 
 def check_together(operands: Sequence[Operand], located: Sequence[Located], *, in_place: bool = True) -> None:
@@ -92,18 +115,18 @@ def check_together(operands: Sequence[Operand], located: Sequence[Located], *, i
         InvalidArgument: naming both arrays.
     """
     counted = [pair for pair in zip(operands, located, strict=True) if not pair[0].use.bounded]
-    (first, (_, count, array)), *others = counted
+    (first, place), *others = counted
     for operand, other in others:
-        if array is not None and other.array is not None:
-            if other.array.shape != array.shape:
-                raise InvalidArgument(f"{operand.name}: expected the shape of {first.name}, {array.shape}, got {other.array.shape}")
-            if not _same_order(array, other.array):
+        if place.shape is not None and other.shape is not None:
+            if other.shape != place.shape:
+                raise InvalidArgument(f"{operand.name}: expected the shape of {first.name}, {place.shape}, got {other.shape}")
+            if not _same_order(place.array, other.array):
                 raise InvalidArgument(
                     f"{operand.name}: its elements lie in another order than those of {first.name}: pass both through "
                     f"numpy.ascontiguousarray"
                 )
-        elif other.elements != count:
-            raise InvalidArgument(f"{operand.name}: expected as many elements as {first.name} has, {count}, got {other.elements}")
+        elif other.elements != place.elements:
+            raise InvalidArgument(f"{operand.name}: expected as many elements as {first.name} has, {place.elements}, got {other.elements}")
     *inputs, (output, written) = zip(operands, located, strict=True)
     in_step = in_place and len(counted) == len(operands)
     for operand, read in inputs:
@@ -111,12 +134,19 @@ def check_together(operands: Sequence[Operand], located: Sequence[Located], *, i
             continue
         if in_step and read.address == written.address and operand.itemsize == output.itemsize:
             continue
-        if (
+        if read.on_device == written.on_device and (
             read.address < written.address + written.elements * output.itemsize
             and written.address < read.address + read.elements * operand.itemsize
         ):
             raise InvalidArgument(f"{output.name}: shares memory with {operand.name}: pass another array, or {operand.name}.copy()")
 
 
-def _same_order(one: Array, other: Array) -> bool:
-    return (one.flags.c_contiguous and other.flags.c_contiguous) or (one.flags.f_contiguous and other.flags.f_contiguous)
+def _same_order(one: Array | None, other: Array | None) -> bool:
+    """Whether the elements of both lie in the same order; what is no NumPy array is in C order."""
+    return (_in_order(one, "C") and _in_order(other, "C")) or (_in_order(one, "F") and _in_order(other, "F"))
+
+
+def _in_order(array: Array | None, order: str) -> bool:
+    if array is None:
+        return order == "C"
+    return array.flags.c_contiguous if order == "C" else array.flags.f_contiguous

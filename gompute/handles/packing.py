@@ -47,7 +47,7 @@ class Packing:
             text += f"{gap}x" if gap else ""
             if argument.is_pointer:
                 text += "Q"
-            elif argument.kind == "params":
+            elif argument.kind in ("params", "bytes"):
                 text += f"{argument.size}s"
             else:
                 text += FORMAT[argument.dtype]

@@ -11,9 +11,9 @@ from gompute.errors import InvalidArgument
 from gompute.handles.packing import FORMAT
 from gompute.lang import abi, numeric
 from gompute.lang.params import crossing_type, custom_boundary, leaves
-from gompute.lang.types import SCALARS, ParamsField, ParamsType
+from gompute.lang.types import BF16, BOOL, SCALARS, ParamsField, ParamsType, ScalarType, TypedFloat, TypedInt
 
-__all__ = ["ParamsReader", "scalar_reader"]
+__all__ = ["ParamsReader", "bytes_reader", "scalar_reader", "typed_number"]
 
 _LARGEST_F32 = float.fromhex("0x1.fffffep127")
 
@@ -40,6 +40,28 @@ def scalar_reader(name: str, dtype: str) -> Callable[[Any], Any]:
         # Above the largest, packing raises where rounding gives infinity.
         return lambda value: value if type(value) is float and -_LARGEST_F32 <= value <= _LARGEST_F32 else slowly(value)
     return slowly
+
+
+def bytes_reader(name: str, size: int) -> Callable[[Any], bytes]:
+    """A function from a caller's value to the bytes of a struct that only its kernel knows.
+
+    Raises (the function):
+        InvalidArgument: it is neither so many bytes nor an instance of a params class of that size.
+    """
+    expected = f"{name}: expected {size} bytes, or an instance of a params class of that size"
+
+    def read(value: Any) -> bytes:
+        if crossing_type(type(value)) is not None:
+            data = abi.pack(value)
+        elif isinstance(value, bytes | bytearray | memoryview):
+            data = bytes(value)
+        else:
+            raise InvalidArgument(f"{expected}, got {type(value).__name__}")
+        if len(data) != size:
+            raise InvalidArgument(f"{expected}, got {len(data)} bytes")
+        return data
+
+    return read
 
 
 class ParamsReader:
@@ -120,3 +142,12 @@ def _flat_packer(layout: ParamsType, fields: tuple[tuple[str, str, int, int | No
 
 def _listed(fields: tuple[tuple[str, str, int, int | None], ...]) -> str:
     return ", ".join(f"{path}: {dtype}{'' if count is None else f'[{count}]'}" for path, dtype, _, count in fields)
+
+
+def typed_number(kind: ScalarType) -> Callable[[Any], Any]:
+    """From an unpacked number to what a host call gives."""
+    if kind == BF16:
+        return lambda bits: TypedFloat(numeric.from_bits(bits, kind), kind)
+    if kind.is_float:
+        return lambda number: TypedFloat(number, kind)
+    return bool if kind == BOOL else lambda number: TypedInt(number, kind)

@@ -10,11 +10,14 @@ from typing import Any, Self
 from gompute.artifacts.entry import ArgumentEntry, KernelEntry
 from gompute.errors import InvalidArgument
 from gompute.handles.arrays import check_array, check_buffer
+from gompute.handles.calling import in_order
 from gompute.handles.defaults import Kernels
+from gompute.handles.device_array import buffers_among, typed_on_device
+from gompute.handles.foreign import shared_on_host
 from gompute.handles.kernel import byte_count, thread_count
 from gompute.handles.opening import Opened, open_kernel, spec_of
 from gompute.handles.packing import Frame, Packing
-from gompute.handles.parameters import ParamsReader, scalar_reader
+from gompute.handles.parameters import ParamsReader, bytes_reader, scalar_reader
 from gompute.handles.views import view_reader
 from gompute.lang.operation import OPERATIONS
 from gompute.lang.tiled import Tiled
@@ -63,6 +66,7 @@ class RawKernel:
         self._packing = Packing(entry.arguments)
         self._arguments = [argument for argument in entry.arguments if argument.kind != "extent"]
         self._readers = [self._reader(argument) for argument in self._arguments]
+        self._names = [argument.name for argument in self._arguments]
         self._has_arrays = any(argument.kind == "array" for argument in self._arguments)
         #: The last launch's sizes as they were given, and as they were checked.
         self._last: tuple[object, tuple[Dim3, Dim3, int]] = (None, (Dim3(1), Dim3(1), 0))
@@ -79,17 +83,16 @@ class RawKernel:
         """``cuda``, ``hip`` or ``cpu``."""
         return self._opened.backend
 
-    def launch(
-        self, grid: Extent, block: Extent, *arguments: Any, shared: int = 0, stream: Stream | None = None, **unexpected: Any
-    ) -> None:
+    def launch(self, grid: Extent, block: Extent, *arguments: Any, shared: int = 0, stream: Stream | None = None, **named: Any) -> None:
         """Launches the kernel and does not wait.
 
         Args:
             grid: blocks in x, y and z.
             block: work-items per block in x, y and z. A raw kernel's declared `block_size` is the most: in all where it was declared as one
                 number, in each dimension where as several. A generated kernel's is exact.
-            arguments: as the kernel declares them. A pointer takes a Buffer (on the CPU also a contiguous, writable array), an array
-                with a shape `(buffer, shape)` (on the CPU also a writable array in C order with as many dimensions), a scalar a number,
+            arguments, named: as the kernel declares them, by position or by name. A pointer takes a Buffer, a `DeviceArray`, or an array of
+                another library that lies on the device (on the CPU a contiguous, writable array in host memory); an array with a shape the
+                same but for a Buffer, of which it takes `(buffer, shape)`, in C order and with as many dimensions; a scalar a number,
                 params an instance of their class or its bytes.
             shared: bytes of dynamic shared memory per block.
             stream: where to queue it, the device's default stream when left out.
@@ -101,15 +104,18 @@ class RawKernel:
         if self._closed:
             raise self._closed_error("launch")
         entry, kernel = self._opened.entry, self._opened.kernel
-        if unexpected:
-            raise InvalidArgument(f"{self._head()} by position; got the keyword {', '.join(unexpected)}")
+        if named:
+            arguments = in_order(f"{self._head()} after grid and block", self._names, arguments, named)
         if len(arguments) != len(self._readers):
             raise self._wrong_count(arguments)
         given, shape = self._last
         if (type(grid), type(block), type(shared)) not in _PLAIN or (grid, block, shared) != given:
             shape = self._checked_shape(grid, block, shared)
         blocks, items, extra = shape
-        values = [read(argument) for read, argument in zip(self._readers, arguments, strict=True)]
+        if stream is None:
+            values = [read(argument) for read, argument in zip(self._readers, arguments, strict=True)]
+        else:
+            values = [self._read_for(stream, place, argument) for place, argument in enumerate(arguments)]
         if self._has_arrays:
             values = [part for value in values for part in (value if type(value) is tuple else (value,))]
         try:
@@ -120,7 +126,7 @@ class RawKernel:
         if not isinstance(kernel, CpuKernel):
             kernel.launch_packed(blocks, items, extra, frame.address, stream)
             if stream is not None:
-                stream.uses(argument for argument in arguments if isinstance(argument, Buffer))
+                stream.uses(buffers_among(arguments))
         else:
             address, threads = frame.address, self._threads
             if entry.kind == "kernel":
@@ -134,6 +140,15 @@ class RawKernel:
             if stream is not None and stream.capturing:
                 return  # the frame is the graph's
         self._frames.append(frame)
+
+    def _read_for(self, stream: Stream, place: int, argument: Any) -> Any:
+        """An argument of a launch on that stream."""
+        context, entry = self._opened.context, self._arguments[place]
+        if not isinstance(context, DeviceContext) or isinstance(argument, Buffer | tuple):
+            return self._readers[place](argument)
+        if entry.kind == "pointer":
+            return _device_address(entry.name, entry.dtype, argument, context.accelerator, stream)
+        return self._readers[place](argument, stream) if entry.kind == "array" else self._readers[place](argument)
 
     def _checked_shape(self, grid: Extent, block: Extent, shared: int) -> tuple[Dim3, Dim3, int]:
         """The sizes of a launch, allowed and kept for the next one."""
@@ -170,10 +185,12 @@ class RawKernel:
             self._closed = True
             self._opened.context.close()
 
-    def _reader(self, argument: ArgumentEntry) -> Callable[[Any], Any]:
+    def _reader(self, argument: ArgumentEntry) -> Callable[..., Any]:
         name, dtype = argument.name, argument.dtype
         if argument.kind == "scalar":
             return scalar_reader(name, dtype)
+        if argument.kind == "bytes":
+            return bytes_reader(name, argument.size)
         if argument.kind == "params":
             params = self._opened.entry.params
             if params is None or params.name != dtype:
@@ -184,7 +201,7 @@ class RawKernel:
         context = self._opened.context
         if isinstance(context, DeviceContext):
             read = _device_reader(name, dtype, context.accelerator)
-            return read if argument.kind == "pointer" else view_reader(argument, read)
+            return read if argument.kind == "pointer" else view_reader(argument, read, context.accelerator)
         if argument.kind == "pointer":
             return lambda value: _host_address(name, dtype, value)
         return view_reader(argument, lambda value: _host_address(name, dtype, value), on_host=True)
@@ -237,15 +254,20 @@ def _device_reader(name: str, dtype: str, accelerator: Accelerator) -> Callable[
     def read(value: Any) -> int:
         if type(value) is Buffer and value.memory is accelerator and value.address is not None:
             return value.address
-        return check_buffer(name, dtype, value, accelerator).device_addr
+        return _device_address(name, dtype, value, accelerator, None)
 
     return read
+
+
+def _device_address(name: str, dtype: str, value: Any, accelerator: Accelerator, stream: Stream | None) -> int:
+    found = None if isinstance(value, Buffer) else typed_on_device(name, dtype, value, accelerator, stream, writes=True)
+    return check_buffer(name, dtype, value, accelerator).device_addr if found is None else found[0]
 
 
 def _host_address(name: str, dtype: str, value: Any) -> int:
     if isinstance(value, Buffer) and is_host_buffer(value):
         return value.device_addr
-    array = check_array(name, dtype, value, " or a Buffer on cpu")
+    array = check_array(name, dtype, shared_on_host(name, value), " or a Buffer on cpu")
     return array.ctypes.data
 
 

@@ -5,20 +5,19 @@ from __future__ import annotations
 import ctypes
 import struct
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 from gompute.artifacts.entry import KernelEntry
 from gompute.errors import CaptureFailed, InvalidArgument
+from gompute.handles.device_array import buffers_among, like
 from gompute.handles.generated import operands_of, wrong_count
-from gompute.handles.operands import Located, check_together
+from gompute.handles.operands import Located, Operand, check_together
 from gompute.handles.packing import FORMAT, Frame, Packing
-from gompute.handles.parameters import ParamsReader
-from gompute.lang import numeric
+from gompute.handles.parameters import ParamsReader, typed_number
 from gompute.lang.operation import OPERATIONS
 from gompute.lang.tiled import TILE, Tiled, scratch_elements, stage_tiles
-from gompute.lang.types import BF16, BOOL, SCALARS, ScalarType, TypedFloat, TypedInt
+from gompute.lang.types import SCALARS
 from gompute.runtime.buffer import Buffer
 from gompute.runtime.context import Accelerator, DeviceKernel
 from gompute.runtime.cpu import HOST_MEMORY, CpuKernel, on_stream
@@ -64,11 +63,16 @@ class _TiledPlan(ABC, Generic[_F]):
         self.operands = tuple(operand for operand in operands_of(entry) if not operand.use.scratch)
         self._source, self._out = self.operands
         self._unpack = struct.Struct(f"<{FORMAT[self._out.element]}").unpack_from
-        self._typed = _typed(SCALARS[self._out.element])
+        self._typed = typed_number(SCALARS[self._out.element])
         self._packing = Packing(entry.arguments)
         params = [argument for argument in entry.arguments if argument.kind == "params"]
         self._params = ParamsReader(params[0].name, entry.params) if params and entry.params is not None else None
         self._names = [argument.name for argument in params]
+        #: The arguments of `run` and of `launch`.
+        self.takes = [operand.name for operand in self.operands[: 2 if self._scan else 1]] + self._names
+        self.launch_takes = [operand.name for operand in self.operands] + self._names
+        #: The place of an output of which every element is written.
+        self.out = 1 if self._scan else None
         self._taken = (2 if self._scan else 1) + len(params)
         # A call takes a frame and puts it back, so that calls from several threads do not write over each other's arguments.
         self._frames: list[_F] = []
@@ -80,6 +84,14 @@ class _TiledPlan(ABC, Generic[_F]):
     @abstractmethod
     def launch(self, arguments: tuple[Any, ...], stream: Stream | None = None) -> None:
         """On buffers, without waiting."""
+
+    def new_output(self, arguments: tuple[Any, ...]) -> Any:
+        """An array for the results of a scan; see `like`."""
+        return like(self._source.name, arguments[0], self._out.element, self._out.name)
+
+    @abstractmethod
+    def _locate(self, operand: Operand, value: Any) -> Located:
+        """Accept an array of `run`."""
 
     def _check_count(self, what: str, arguments: tuple[Any, ...], taken: int) -> None:
         takes = [operand.name for operand in self.operands[:taken]] + self._names
@@ -93,9 +105,9 @@ class _TiledPlan(ABC, Generic[_F]):
         """The arrays of a call of `run`, which go together."""
         if not self._scan:
             self._check_count("run", arguments, 1)
-            return [self._source.array(arguments[0])]
+            return [self._locate(self._source, arguments[0])]
         self._check_count("run", arguments, 2)
-        located = [operand.array(value) for operand, value in zip(self.operands, arguments, strict=False)]
+        located = [self._locate(operand, value) for operand, value in zip(self.operands, arguments, strict=False)]
         for operand, place in zip(self.operands, located, strict=True):
             if place.array is not None and not place.array.flags.c_contiguous:
                 raise InvalidArgument(
@@ -117,15 +129,6 @@ class _TiledPlan(ABC, Generic[_F]):
     @abstractmethod
     def close(self) -> None:
         """Free what the frames hold; again is no error."""
-
-
-def _typed(kind: ScalarType) -> Callable[[Any], Any]:
-    """From an unpacked number to what a host call gives."""
-    if kind == BF16:
-        return lambda bits: TypedFloat(numeric.from_bits(bits, kind), kind)
-    if kind.is_float:
-        return lambda number: TypedFloat(number, kind)
-    return bool if kind == BOOL else lambda number: TypedInt(number, kind)
 
 
 class _CpuFrame(_Frame):
@@ -152,6 +155,9 @@ class TiledOnCpu(_TiledPlan[_CpuFrame]):
         self._kernel = kernel
         self._threads = threads
         self._dtype, self._itemsize = self._source.dtype, self._source.itemsize
+
+    def _locate(self, operand: Operand, value: Any) -> Located:
+        return operand.array(value)
 
     def run(self, arguments: tuple[Any, ...]) -> Any:
         if not self._scan and len(arguments) == self._taken:
@@ -250,6 +256,9 @@ class TiledOnDevice(_TiledPlan[_DeviceFrame]):
         self._outgrown: list[Buffer] = []
         self._open = True
 
+    def _locate(self, operand: Operand, value: Any) -> Located:
+        return operand.anywhere(value, self._accelerator)
+
     def run(self, arguments: tuple[Any, ...]) -> Any:
         located = self._arrays(arguments)
         params = self._read_params(arguments)
@@ -258,7 +267,7 @@ class TiledOnDevice(_TiledPlan[_DeviceFrame]):
             return None
         stages = self._grids(source.elements)
         results = source.elements if self._scan else 1
-        out_at = source.elements * self._source.itemsize
+        out_at = 0 if source.on_device else source.elements * self._source.itemsize
         out_at += -out_at % _ALIGNMENT
         accelerator = self._accelerator
         frames = self._frames
@@ -272,12 +281,18 @@ class TiledOnDevice(_TiledPlan[_DeviceFrame]):
                 frame.data = accelerator.allocate(size)
             address = frame.data.device_addr
             out = address + out_at
-            accelerator.copy_in(address, source.address, source.elements * self._source.itemsize)
+            if source.on_device:
+                address = source.address
+            else:
+                accelerator.copy_in(address, source.address, source.elements * self._source.itemsize)
+            if self._scan and located[1].on_device:
+                out = located[1].address
             self._stages(frame, stages, source.elements, address, out, params, None)
             accelerator.synchronize()
             self._release_outgrown()
             if self._scan:
-                accelerator.copy_out(located[1].address, out, results * self._out.itemsize)
+                if not located[1].on_device:
+                    accelerator.copy_out(located[1].address, out, results * self._out.itemsize)
                 return None
             data = bytearray(self._out.itemsize)
             frame.data.download_at(data, out_at)
@@ -287,7 +302,8 @@ class TiledOnDevice(_TiledPlan[_DeviceFrame]):
 
     def launch(self, arguments: tuple[Any, ...], stream: Stream | None = None) -> None:
         self._check_count("launch", arguments, 2)
-        located = [operand.on_device(value, self._accelerator) for operand, value in zip(self.operands, arguments, strict=False)]
+        accelerator = self._accelerator
+        located = [operand.on_device(value, accelerator, stream) for operand, value in zip(self.operands, arguments, strict=False)]
         self._check_buffers(located)
         params = self._read_params(arguments)
         source, out = located
@@ -300,7 +316,7 @@ class TiledOnDevice(_TiledPlan[_DeviceFrame]):
             self._stages(frame, stages, source.elements, source.address, out.address, params, stream)
             if stream is not None:
                 scratch = () if frame.scratch is None else (frame.scratch,)
-                stream.uses((*(value for value in arguments if isinstance(value, Buffer)), *scratch))
+                stream.uses((*buffers_among(arguments), *scratch))
         finally:
             self._give_back(frame, frames)
 

@@ -11,18 +11,25 @@ import numpy
 from gompute.artifacts.entry import ArgumentEntry
 from gompute.errors import InvalidArgument
 from gompute.handles.arrays import check_array, numpy_dtype
+from gompute.handles.device_array import typed_on_device
+from gompute.handles.foreign import shared_on_host
+from gompute.runtime.accelerator import Accelerator
 from gompute.runtime.buffer import Buffer
+from gompute.runtime.stream import Stream
 
 __all__ = ["view_reader"]
 
 _LONGEST = 2**63 - 1
 
 
-def view_reader(argument: ArgumentEntry, address_of: Callable[[Any], int], *, on_host: bool = False) -> Callable[[Any], tuple[int, ...]]:
+def view_reader(
+    argument: ArgumentEntry, address_of: Callable[[Any], int], accelerator: Accelerator | None = None, *, on_host: bool = False
+) -> Callable[..., tuple[int, ...]]:
     """A function from what a caller passes for an array with a shape to its address and the length of each dimension.
 
     Args:
         address_of: checks a buffer, and gives its address.
+        accelerator: a device on which arrays of this and of other libraries are taken as they lie.
         on_host: arrays of this process may be passed themselves.
 
     Raises (the function):
@@ -32,7 +39,16 @@ def view_reader(argument: ArgumentEntry, address_of: Callable[[Any], int], *, on
     itemsize = numpy_dtype(dtype).itemsize
     shapes = "a shape of 1 dimension" if ndim == 1 else f"a shape of {ndim} dimensions"
 
-    def read(value: Any) -> tuple[int, ...]:
+    def read(value: Any, stream: Stream | None = None) -> tuple[int, ...]:
+        if on_host:
+            value = shared_on_host(name, value)
+        if accelerator is not None and not isinstance(value, tuple | Buffer):
+            found = typed_on_device(name, dtype, value, accelerator, stream, writes=True)
+            if found is not None:
+                address, _, extents = found
+                if len(extents) != ndim:
+                    raise InvalidArgument(f"{name}: expected an array of {dtype} with {shapes}, got the shape {extents}")
+                return (address, *extents)
         if isinstance(value, numpy.ndarray) and on_host:
             array = check_array(name, dtype, value, " or (buffer, shape) on cpu")
             if array.ndim != ndim:

@@ -9,14 +9,13 @@ from typing import NamedTuple
 
 from gompute.errors import CompileError
 from gompute.ir.foreign import Printed
-from gompute.ir.printout import Alias, Definition, Statement, aliasee, decoded, encoded, references, split_commas, statements
+from gompute.ir.parameters import parameters
+from gompute.ir.printout import Alias, Definition, Statement, aliasee, decoded, encoded, references, statements
 from gompute.ir.verify import is_kernel_name
 
 __all__ = ["Kernel", "KernelPlan", "Link", "kernel_plan"]
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_]")
-_TYPE_WORD = re.compile(r'ptr(?: addrspace\(\d+\))?|%"[^"]*"|%[-a-zA-Z$._0-9]+|[a-z_]+\d*')
-_IN_MEMORY = re.compile(r'"[^"]*"|\b((?:byval|byref)\([^"]*?\))(?= )')
 
 
 class Kernel(NamedTuple):
@@ -94,7 +93,7 @@ def kernel_plan(module: Printed, where: str) -> KernelPlan:
         raise CompileError(_no_kernels(module, definitions, where))
     chosen = dict(_symbols([name for names in publics.values() for name in names], module.text))
     kernels = tuple(
-        Kernel(decoded(name), decoded(chosen[name]), decoded(function), tuple(_arguments(definitions[function])))
+        Kernel(decoded(name), decoded(chosen[name]), decoded(function), tuple(map(str, parameters(definitions[function]))))
         for function, names in publics.items()
         for name in names
     )
@@ -162,23 +161,3 @@ def _symbols(names: list[str], text: str) -> Iterator[tuple[str, str]]:
         symbol = next(free for length in range(8, 65) if (free := encoded(f"{stem}_{digest[:length]}")) not in taken)
         taken.add(symbol)
         yield name, symbol
-
-
-def _arguments(definition: Definition) -> Iterator[str]:
-    inside = definition.after[1 : _closing(definition.after, 0)]
-    for parameter in split_commas(inside) if inside else ():
-        word = _TYPE_WORD.match(parameter)
-        type_text = word[0] if word is not None else parameter[: _closing(parameter, 0) + 1]
-        memory = next((match[1] for match in _IN_MEMORY.finditer(parameter + " ") if match[1]), None)
-        yield f"{type_text} {memory}" if memory is not None else type_text
-
-
-def _closing(text: str, start: int) -> int:
-    """Where the bracket that opens at `start` closes; the end of the text where none opens there."""
-    depth = 0
-    for token in re.finditer(r'"[^"]*"|[(\[{<]|[)\]}>]', text[start:]):
-        if token[0][0] != '"':
-            depth += 1 if token[0] in "([{<" else -1
-            if depth == 0:
-                return start + token.start()
-    return len(text)

@@ -22,7 +22,7 @@ from gompute.ir.parse import describe_unit
 if TYPE_CHECKING:
     from gompute.targets import Target
 
-__all__ = ["CONVENTIONS", "SHARED_SPACE", "Fault", "FaultKind", "Stage", "faults", "is_kernel_name", "verify"]
+__all__ = ["CONVENTIONS", "SHARED_SPACE", "Fault", "FaultKind", "Stage", "faults", "is_kernel_name", "is_symbol", "verify"]
 
 Stage = Literal["before optimisation", "after optimisation"]
 FaultKind = Literal[
@@ -86,6 +86,11 @@ class Fault(NamedTuple):
 def is_kernel_name(name: str) -> bool:
     """Whether `name` can be a kernel's symbol on every backend: a C identifier with a letter or digit in it that no assembler reserves."""
     return _IDENTIFIER.fullmatch(name) is not None and name.strip("_") != "" and name not in _RESERVED
+
+
+def is_symbol(name: str) -> bool:
+    """Whether `name` can be that of a function or a variable in a module, for every assembler."""
+    return _SYMBOL.fullmatch(name) is not None and name.strip("_$") != "" and name not in _RESERVED
 
 
 def verify(module: llvm.ModuleRef, kernels: Sequence[KernelEntry], target: Target, stage: Stage) -> ModuleOutline:
@@ -245,7 +250,7 @@ def _name_faults(shape: ModuleOutline, symbols: dict[str, str], stage: Stage, pl
         elif item.local and stage == "after optimisation":
             safe = _LOCAL_NAME.fullmatch(name) is not None
         else:
-            safe = _SYMBOL.fullmatch(name) is not None and name.strip("_$") != "" and name not in _RESERVED
+            safe = is_symbol(name)
         if not safe:
             rule = "use letters, digits and underscores, none of the words " + ", ".join(sorted(_RESERVED))
             yield Fault("symbol name", place.of_user(name), f"`{name}` is no name that every assembler takes; {rule}")

@@ -22,9 +22,11 @@ from __future__ import annotations
 
 from gompute.lang.math_function import MathFunction
 from gompute.math import f32, f64
+from gompute.math.bounds import Bound, max_ulp
 from gompute.math.exact import ceil, copysign, floor, fma, fmod, round, sqrt, trunc
 
 __all__ = [
+    "Bound",
     "acos",
     "asin",
     "atan",
@@ -47,6 +49,7 @@ __all__ = [
     "log1p",
     "log2",
     "log10",
+    "max_ulp",
     "pow",
     "round",
     "rsqrt",

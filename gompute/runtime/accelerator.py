@@ -2,51 +2,19 @@
 
 from __future__ import annotations
 
-import atexit
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from gompute.errors import BackendUnavailable, CaptureFailed, CopyFailed, InvalidArgument, SyncFailed
+from gompute.errors import BackendUnavailable, CaptureFailed, CopyFailed, Error, InvalidArgument, SyncFailed
 from gompute.runtime.buffer import Buffer
 from gompute.runtime.driver import Driver
+from gompute.runtime.held import Held, exiting
 from gompute.runtime.lane import Lane, suspects
 
-__all__ = ["Accelerator", "Held"]
-
-# A driver tears itself down at exit too, in an order that nobody promises: from then on nothing is called for memory left behind.
-_exiting = threading.Event()
-atexit.register(_exiting.set)
-
-
-class Held:
-    """Something that a driver gave, to be given back once: memory, a stream, an event, a graph.
-
-    Attributes:
-        handle: the driver's word for it.
-        outlasts: whether the host may still use it after `shutdown` (pinned memory with an array on it); it then keeps its context.
-    """
-
-    __slots__ = ("_accelerator", "_give_back", "_released", "handle", "outlasts")
-
-    def __init__(self, accelerator: Accelerator, handle: Any, give_back: Callable[[Any], None], outlasts: bool) -> None:
-        self._accelerator = accelerator
-        self._give_back = give_back
-        self._released = False
-        self.handle = handle
-        self.outlasts = outlasts
-
-    def release(self) -> None:
-        """Gives it back, the first time. Of what is gone already (after `shutdown`, in a fork, at exit) nothing is asked; during a capture,
-        which most such calls would break, it waits for the capture's end; what cannot be given back is tried again by `shutdown`."""
-        if not self._released:
-            self._released = True
-            self._accelerator.release(self)
-
-    def give_back(self) -> None:
-        self._give_back(self.handle)
+__all__ = ["Accelerator"]
 
 
 class Accelerator:
@@ -66,8 +34,11 @@ class Accelerator:
         self.checked = False
         self.default = Lane(self, driver.default_stream)
         self._alive = True
+        self._retained = True
         self._held: dict[Held, None] = {}  # in the order of their making
         self._lanes: weakref.WeakSet[Lane] = weakref.WeakSet([self.default])
+        # A set of weak references that grows in one thread cannot be gone through in another.
+        self._listing = threading.Lock()
         #: Queues of streams that are gone, whose work may not be done.
         self._left: list[Lane] = []
         #: By their numbers: the thread that began the capture, and what gives it up.
@@ -83,7 +54,7 @@ class Accelerator:
     @property
     def usable(self) -> bool:
         """Whether the driver may still be called for this device."""
-        return self._alive and self.driver.usable and not _exiting.is_set()
+        return self._alive and self.driver.usable and not exiting.is_set()
 
     # ---- the thread's context ----
 
@@ -120,22 +91,24 @@ class Accelerator:
         return held
 
     def release(self, held: Held) -> None:
-        if _exiting.is_set() or not self.driver.usable or held not in self._held:
+        if exiting.is_set() or not self.driver.usable or held not in self._held or not (self._alive or held.outlasts):
             return
         if self._captures:
             self._after_capture.append(held)
+            if not self._captures:  # the last one ended in another thread meanwhile
+                self._release_waiting()
             return
-        before = self._enter_again() if held.outlasts else self.enter()
+        before = self.enter() if self._alive else self._enter_dead()
         try:
             held.give_back()
             self._held.pop(held, None)
-            if not self._alive and not self._held:
-                self.driver.release(self.ordinal)
         finally:
             self.leave(before)
+        if not self._alive and not self._held:
+            self._let_context_go()
 
-    def _enter_again(self) -> int | None:
-        """As `enter`, of a context that was kept after `shutdown`."""
+    def _enter_dead(self) -> int | None:
+        """As `enter`, of a device that is shut down and whose context is still held."""
         before = self.driver.current()
         if before == self.context:
             return None
@@ -156,10 +129,13 @@ class Accelerator:
         """Ends the capture of that number and gives back what was let go meanwhile."""
         self._captures.pop(number, None)
         if not self._captures:
-            waiting, self._after_capture = self._after_capture, []
-            with ExitStack() as every_one:  # the others too where one fails
-                for held in waiting:
-                    every_one.callback(self.release, held)
+            self._release_waiting()
+
+    def _release_waiting(self) -> None:
+        waiting, self._after_capture = self._after_capture, []
+        with ExitStack() as every_one:  # the others too where one fails
+            for held in waiting:
+                every_one.callback(self.release, held)
 
     def capturing(self) -> bool:
         """Whether this thread has begun a capture."""
@@ -214,13 +190,17 @@ class Accelerator:
     # ---- waiting and the end ----
 
     def new_lane(self, handle: Any) -> Lane:
-        """The queue of a stream; the context is current."""
+        """The queue of a stream."""
+        lane = Lane(self, handle)
+        with self._listing:
+            self._lanes.add(lane)
+        return lane
+
+    def prune(self) -> None:
+        """Forgets the queues of closed streams whose work is done; the context is current."""
         for lane in self._left:
             lane.let_go()
         self._left = [lane for lane in self._left if lane.keeps]
-        lane = Lane(self, handle)
-        self._lanes.add(lane)
-        return lane
 
     def leave_lane(self, lane: Lane) -> None:
         """Takes over the queue of a stream that is let go before its work is done; the context is current."""
@@ -244,12 +224,13 @@ class Accelerator:
                     lane.names.clear()
                 raise SyncFailed(text, code=error.code, code_name=error.code_name) from None
             for lane in lanes if forget else ():
-                lane.waited()
+                lane.forget()
 
     @property
     def lanes(self) -> list[Lane]:
         """The queues of the default stream and of the streams that there are."""
-        return list(self._lanes)
+        with self._listing:
+            return list(self._lanes)
 
     def synchronize(self) -> None:
         """Waits for all work of the device.
@@ -260,25 +241,54 @@ class Accelerator:
         self.refuse_in_capture("waiting")
         with self.waiting(self.lanes) as driver:
             driver.synchronize()
+        for lane in self._left:
+            lane.forget()
         self._left.clear()
 
     def shut_down(self) -> None:
-        if not self._alive:
-            return
-        with ExitStack() as every_step:  # last to first, the later ones too where one fails
-            held = list(self._held)
-            outlasting = {one: None for one in held if one.outlasts}
-            if not outlasting:
-                every_step.callback(self.driver.release, self.ordinal)
-            driver = every_step.enter_context(self.current())
-            self._alive = False
-            for one in held:
-                if one not in outlasting:
-                    every_step.callback(one.give_back)
-            self._held = outlasting
-            for lane in self.lanes:
-                every_step.callback(lane.waited)
-            every_step.callback(driver.synchronize)
-            for _, give_up in self._captures.values():
-                every_step.callback(give_up)
-            self._captures.clear()
+        """Gives everything back. What a working device refuses to take is tried again the next time; of a device that a launch has broken
+        nothing can be given back one by one, and its context takes it along.
+
+        Raises:
+            Error: the first failure; the others are noted with it.
+        """
+        failures: list[Error] = []
+
+        def attempt(step: Callable[..., None], *arguments: Any) -> bool:
+            try:
+                step(*arguments)
+            except Error as error:
+                failures.append(error)
+                return False
+            return True
+
+        self._alive = False
+        before = self._enter_dead()
+        for _, give_up in self._captures.values():
+            attempt(give_up)
+        self._captures.clear()
+        self._after_capture.clear()
+        works = attempt(self.driver.synchronize)
+        for lane in (*self.lanes, *self._left):
+            lane.forget()
+        self._left.clear()
+        for held in reversed(list(self._held)):
+            if (held.released or not held.outlasts) and (attempt(held.give_back) or not works):
+                del self._held[held]
+        attempt(self.leave, before)
+        if not self._held:
+            attempt(self._let_context_go)
+        if failures:
+            for other in failures[1:]:
+                failures[0].add_note(f"and: {other}")
+            raise failures[0]
+
+    @property
+    def gone(self) -> bool:
+        """Whether `shut_down` has nothing left to do."""
+        return not self._retained or (bool(self._held) and all(held.outlasts and not held.released for held in self._held))
+
+    def _let_context_go(self) -> None:
+        if self._retained:
+            self.driver.release(self.ordinal)
+            self._retained = False

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import struct
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from gompute.errors import InvalidArgument
+from gompute.errors import Error, InvalidArgument
 from gompute.runtime.driver import Driver
 from gompute.runtime.host_memory import HostMemory, readable, writable
 from gompute.runtime.lane import Lane
@@ -222,7 +222,8 @@ class Buffer:
 
     def __del__(self) -> None:
         if getattr(self, "_held", None) is not None:
-            self.free()
+            with suppress(Error):  # a finaliser has nobody to tell; `shutdown` tries again, and tells
+                self.free()
 
     def __repr__(self) -> str:
         state = f"{self.nbytes} bytes" if self.address is not None else "freed"

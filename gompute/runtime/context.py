@@ -94,6 +94,7 @@ class AnyContext(ABC):
         """
         accelerator = self.accelerator
         with accelerator.current() as driver:
+            accelerator.prune()
             handle = driver.create_stream(non_blocking)
             held = accelerator.hold(handle, driver.destroy_stream)
             return Stream(accelerator, accelerator.new_lane(handle), held)
@@ -109,6 +110,7 @@ class AnyContext(ABC):
         accelerator = self.accelerator
         pointer = pointer_of(stream)
         with accelerator.current() as driver:
+            accelerator.prune()
             return Stream(accelerator, accelerator.new_lane(driver.foreign_stream(pointer)), None, stream)
 
     def create_event(self, *, timing: bool = True) -> Event:
@@ -165,6 +167,8 @@ class DeviceContext(AnyContext):
     _driver: ClassVar[VendorDriver]
     #: By vendor and ordinal.
     _gpus: ClassVar[dict[tuple[str, int], Gpu]] = {}
+    #: Those that were shut down and did not take everything back.
+    _left: ClassVar[list[Gpu]] = []
 
     def __init__(self, ordinal: int = 0, *, checked: bool | None = None) -> None:
         driver, ordinal = self._driver, _whole("ordinal", ordinal)
@@ -204,13 +208,23 @@ class DeviceContext(AnyContext):
 
     @classmethod
     def shutdown(cls) -> None:
-        """The real teardown of this vendor's devices; handles and buffers made before are dead afterwards."""
+        """The real teardown of this vendor's devices; handles and buffers made before are dead afterwards.
+
+        To be called when no other thread uses them.
+
+        Raises:
+            Error: the first failure; everything else is given back all the same, and the next call tries the rest again.
+        """
         cls._driver.check_process()
         with cls._driver.lock:
-            mine = [key for key in cls._gpus if key[0] == cls._driver.backend]
-            with ExitStack() as every_one:  # the others too where one fails
-                for key in mine:
-                    every_one.callback(cls._gpus.pop(key).shut_down)
+            leaving = [gpu for gpu in cls._left if gpu.driver is cls._driver]
+            leaving += [cls._gpus.pop(key) for key in list(cls._gpus) if key[0] == cls._driver.backend]
+            try:
+                with ExitStack() as every_one:  # the others too where one fails
+                    for gpu in leaving:
+                        every_one.callback(gpu.shut_down)
+            finally:
+                cls._left[:] = [gpu for gpu in cls._left if gpu.driver is not cls._driver] + [gpu for gpu in leaving if not gpu.gone]
 
 
 def _whole(name: str, value: object) -> int:

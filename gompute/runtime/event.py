@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
-from gompute.errors import CaptureFailed, EventFailed, InvalidArgument
+from gompute.errors import CaptureFailed, Error, EventFailed, InvalidArgument
 from gompute.runtime.stream import Capture, Stream
 
 if TYPE_CHECKING:
-    from gompute.runtime.accelerator import Accelerator, Held
+    from gompute.runtime.accelerator import Accelerator
+    from gompute.runtime.held import Held
 
 __all__ = ["Event"]
 
@@ -126,7 +128,8 @@ class Event:
 
     def __del__(self) -> None:
         if getattr(self, "_held", None) is not None:
-            self.close()
+            with suppress(Error):  # a finaliser has nobody to tell; `shutdown` tries again, and tells
+                self.close()
 
     def __repr__(self) -> str:
         state = "closed" if self._held is None else "recorded" if self._recorded else "new"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
-from gompute.errors import GraphFailed, InvalidArgument
+from gompute.errors import Error, GraphFailed, InvalidArgument
 from gompute.runtime.buffer import Buffer
 
 if TYPE_CHECKING:
-    from gompute.runtime.accelerator import Accelerator, Held
+    from gompute.runtime.accelerator import Accelerator
+    from gompute.runtime.held import Held
     from gompute.runtime.stream import Stream
 
 __all__ = ["Graph"]
@@ -110,7 +112,8 @@ class Graph:
 
     def __del__(self) -> None:
         if getattr(self, "_held", None) is not None:
-            self.close()
+            with suppress(Error):  # a finaliser has nobody to tell; `shutdown` tries again, and tells
+                self.close()
 
     def __repr__(self) -> str:
         state = "closed" if self._held is None else "captured" if self._executable is None else "instantiated"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 from gompute.runtime.driver import Driver
+from gompute.runtime.held import Held
 
 __all__ = ["Lane", "suspects"]
 
@@ -19,6 +21,8 @@ class _Device(Protocol):
 
     def capturing(self) -> bool: ...
 
+    def hold(self, handle: Any, give_back: Callable[[Any], None]) -> Held: ...
+
 
 class Lane:
     """A stream's launches since the last wait, and the host memory that its copies still read or write.
@@ -29,16 +33,17 @@ class Lane:
         names: the latest of them: of a failed wait they are the suspects, and a few are enough to find the loop that made them.
     """
 
-    __slots__ = ("__weakref__", "_batches", "_device", "_kept", "handle", "launches", "names")
+    __slots__ = ("__weakref__", "_batches", "_device", "_kept", "_lock", "handle", "launches", "names")
 
     def __init__(self, device: _Device, handle: Any) -> None:
         self._device = device
         self.handle = handle
+        self._lock = threading.RLock()  # several threads may use one stream, all of them the default one
         self.launches = 0
         self.names: deque[str] = deque(maxlen=8)
         self._kept: list[Any] = []
         #: An event that is reached when the work before it is done, and what that work used.
-        self._batches: deque[tuple[Any, list[Any]]] = deque()
+        self._batches: deque[tuple[Held, list[Any]]] = deque()
 
     @property
     def keeps(self) -> bool:
@@ -47,39 +52,42 @@ class Lane:
 
     def keep(self, owner: Any) -> None:
         """Holds on to an object until the work that was given to the stream so far is done; the device's context is current."""
-        self._kept.append(owner)
-        if len(self._kept) >= _BATCH:
-            self.mark()
-            self.let_go()
+        with self._lock:
+            self._kept.append(owner)
+            if len(self._kept) >= _BATCH:
+                self.mark()
+                self.let_go()
 
     def mark(self) -> None:
         """Has `let_go` find out when the work so far is done; the device's context is current."""
-        if not self._kept:
-            return
-        driver = self._device.driver
-        event = driver.create_event(False)
-        try:
-            driver.record_event(event, self.handle)
-        except BaseException:
-            driver.destroy_event(event)
-            raise
-        kept, self._kept = self._kept, []
-        self._batches.append((event, kept))
+        with self._lock:
+            if not self._kept:
+                return
+            driver = self._device.driver
+            event = self._device.hold(driver.create_event(False), driver.destroy_event)
+            try:
+                driver.record_event(event.handle, self.handle)
+            except BaseException:
+                event.release()
+                raise
+            kept, self._kept = self._kept, []
+            self._batches.append((event, kept))
 
     def let_go(self) -> None:
         """Forgets what finished work used; the device's context is current."""
-        driver = self._device.driver
-        # To ask for an event would end a capture in this thread.
-        while self._batches and not self._device.capturing() and driver.event_done(self._batches[0][0]):
-            driver.destroy_event(self._batches.popleft()[0])
+        with self._lock:
+            # To ask for an event would end a capture in this thread.
+            while self._batches and not self._device.capturing() and self._device.driver.event_done(self._batches[0][0].handle):
+                self._batches.popleft()[0].release()
 
-    def waited(self) -> None:
-        """Everything that was given to the stream is done; the device's context is current."""
-        self.launches = 0
-        self.names.clear()
-        self._kept.clear()
-        while self._batches:
-            self._device.driver.destroy_event(self._batches.popleft()[0])
+    def forget(self) -> None:
+        """Everything that was given to the stream is done."""
+        with self._lock:
+            self.launches = 0
+            self.names.clear()
+            self._kept.clear()
+            while self._batches:
+                self._batches.popleft()[0].release()
 
 
 def suspects(lanes: Iterable[Lane]) -> str:

@@ -171,4 +171,4 @@ class DeviceKernel:
                     code=error.code,
                     code_name=error.code_name,
                 ) from None
-            lane.waited()
+            lane.forget()

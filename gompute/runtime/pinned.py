@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy
 
-from gompute.errors import InvalidArgument
+from gompute.errors import Error, InvalidArgument
 
 if TYPE_CHECKING:
-    from gompute.runtime.accelerator import Held
+    from gompute.runtime.held import Held
 
 __all__ = ["PinnedMemory"]
 
@@ -18,11 +18,15 @@ __all__ = ["PinnedMemory"]
 class _Guard:
     """Gives pinned memory back when the last that uses it is gone: the PinnedMemory or an array on it."""
 
-    def __init__(self, held: Held) -> None:
+    def __init__(self, held: Held, failures: list[Error]) -> None:
         self._held = held
+        self._failures = failures
 
     def __del__(self) -> None:
-        self._held.release()
+        try:
+            self._held.release()
+        except Error as error:
+            self._failures.append(error)  # for `free` to raise; an array that goes has nobody to tell, and `shutdown` tries again
 
 
 class PinnedMemory:
@@ -44,7 +48,8 @@ class PinnedMemory:
         kind = ctypes.c_char * nbytes
         memory: Any = kind() if held is None else kind.from_address(address)
         # Arrays keep the object that they were made from, and so the guard.
-        memory.guard = None if held is None else _Guard(held)
+        self._failures: list[Error] = []
+        memory.guard = None if held is None else _Guard(held, self._failures)
         self._memory: Any = memory
 
     def array(self, dtype: Any = numpy.uint8, shape: int | tuple[int, ...] | None = None) -> numpy.ndarray[Any, Any]:
@@ -68,8 +73,14 @@ class PinnedMemory:
         return array
 
     def free(self) -> None:
-        """Lets the memory go; again is no error."""
+        """Lets the memory go; again is no error.
+
+        Raises:
+            AllocFailed: the driver does not take it back.
+        """
         self._memory = None
+        if self._failures:
+            raise self._failures.pop()
 
     def __enter__(self) -> Self:
         return self

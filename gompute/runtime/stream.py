@@ -7,7 +7,7 @@ from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any, Self
 
-from gompute.errors import CaptureFailed, InvalidArgument
+from gompute.errors import CaptureFailed, Error, InvalidArgument
 from gompute.runtime.buffer import Buffer, Memory, Releasable
 from gompute.runtime.graph import Graph
 from gompute.runtime.lane import Lane
@@ -138,7 +138,7 @@ class Stream:
         with self._accelerator.current() as driver:
             done = driver.stream_done(lane.handle)
             if done:
-                lane.waited()
+                lane.forget()
         return done
 
     def wait_event(self, event: Event) -> None:
@@ -167,8 +167,8 @@ class Stream:
         self._refuse_capture("begin_capture")
         with self._accelerator.current() as driver:
             driver.begin_capture(lane.handle)
-        self._capture = Capture(self)
-        self._accelerator.begin_capture(self._capture.number, lambda: driver.destroy_graph(driver.end_capture(lane.handle)))
+            self._capture = Capture(self)
+            self._accelerator.begin_capture(self._capture.number, lambda: driver.destroy_graph(driver.end_capture(lane.handle)))
 
     def end_capture(self) -> Graph:
         """The work since `begin_capture`, to be launched as often as wanted.
@@ -186,12 +186,11 @@ class Stream:
         try:
             with accelerator.current() as driver:
                 handle = driver.end_capture(lane.handle)
-                held = accelerator.hold(handle, driver.destroy_graph)
+                return Graph(accelerator, accelerator.hold(handle, driver.destroy_graph), capture.buffers, capture.kept)
         finally:
             for stream in capture.streams:
                 stream._capture = None
             accelerator.end_capture(capture.number)
-        return Graph(accelerator, held, capture.buffers, capture.kept)
 
     def close(self) -> None:
         """Ends the stream; its work goes on. Again is no error; a stream of another library is left as it is."""
@@ -227,7 +226,8 @@ class Stream:
 
     def __del__(self) -> None:
         if getattr(self, "_lane", None) is not None:
-            self.close()
+            with suppress(Error):  # a finaliser has nobody to tell; `shutdown` tries again, and tells
+                self.close()
 
     def __repr__(self) -> str:
         state = "closed" if self._lane is None else "under capture" if self.capturing else "open"

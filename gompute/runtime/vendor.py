@@ -281,6 +281,8 @@ class VendorDriver(Driver):
                 code = launch(function, gx, gy, gz, bx, by, bz, shared, stream, arguments, extra)[0]
             except ValueError as error:
                 code = unknown_code(error)
+                if code is None:
+                    raise
             if code is not ok and code != ok:
                 doing = f"cannot launch {symbol} with grid ({gx}, {gy}, {gz}), block ({bx}, {by}, {bz}), {shared} bytes of shared memory"
                 raise self.failure(LaunchFailed, doing, name, code)
@@ -295,7 +297,10 @@ class VendorDriver(Driver):
         try:
             return getattr(self._api, call)(*arguments)
         except ValueError as error:
-            return (unknown_code(error),)
+            code = unknown_code(error)
+            if code is None:
+                raise
+            return (code,)
 
     def call(self, kind: type[Error], doing: str, call: str, *arguments: Any) -> Any:
         """The one value that a call gives, or None; `kind` is raised where it fails, and says that one was `doing` something."""
@@ -336,9 +341,7 @@ class UnknownCode(int):
     """A code that the binding's enumeration lacks, for which it raises ValueError in the place of an answer."""
 
 
-def unknown_code(error: ValueError) -> UnknownCode:
-    """The code in a binding's complaint; any other ValueError goes on."""
+def unknown_code(error: ValueError) -> UnknownCode | None:
+    """The code in a binding's complaint; None where the complaint is another."""
     found = _NUMBER.match(str(error))
-    if found is None:
-        raise error
-    return UnknownCode(found[1])
+    return None if found is None else UnknownCode(found[1])

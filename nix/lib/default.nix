@@ -8,6 +8,8 @@ rec {
   listTargets = import ./listTargets.nix;
   listRoots = import ./listRoots.nix;
   readProject = import ./readProject.nix { inherit nearNames; };
+  readManifest = import ./readManifest.nix;
+  keptKernels = import ./keptKernels.nix;
   kernelFaults = import ./kernelFaults.nix { inherit listTargets targetFault targets; };
   waitsFor = import ./waitsFor.nix;
   targetsFromNixpkgs = import ./targetsFromNixpkgs.nix;

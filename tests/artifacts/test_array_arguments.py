@@ -46,7 +46,7 @@ def test_an_array_is_its_pointer_and_its_extents() -> None:
         (1, {"ndim": 1}, "an array, and nothing else, has ndim, and an extent is a u64"),
         (2, {"kind": "scalar"}, "must have as many extents after each array as it has dimensions, and are array, extent, scalar, scalar"),
         (3, {"kind": "extent"}, "must have as many extents after each array as it has dimensions, and are array, extent, extent, extent"),
-        (3, {"kind": "view"}, "must be pointer, array, extent, scalar or params, is 'view'"),
+        (3, {"kind": "view"}, "must be pointer, array, extent, scalar, params or bytes, is 'view'"),
     ],
 )
 def test_what_is_no_array_is_refused(position: int, change: dict[str, Any], message: str) -> None:

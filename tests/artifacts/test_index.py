@@ -6,9 +6,13 @@ import hashlib
 import json
 from pathlib import Path
 
+import pytest
+
+from gompute.artifacts.entry import ArgumentEntry, KernelEntry
 from gompute.artifacts.index import Index, decode_index, encode_index
 from gompute.artifacts.kernel_set import KernelSet
 from gompute.artifacts.name_table import kernel_from_json, kernel_to_json
+from gompute.errors import ArtifactError
 from tests.artifacts.samples import GENERATOR, kernel, raw_kernel, sample_units, write_sample
 
 
@@ -60,6 +64,18 @@ def test_an_empty_set_is_a_set() -> None:
 def test_an_entry_survives_json() -> None:
     for entry in (kernel("scale"), raw_kernel("blur")):
         assert kernel_from_json(json.loads(json.dumps(kernel_to_json(entry)))) == entry
+
+
+def test_an_entry_of_another_compilers_kernel_survives_json_and_is_checked() -> None:
+    arguments = (ArgumentEntry("p", "pointer", "any", 8, 8), ArgumentEntry("s", "bytes", "bytes", 12, 64))
+    entry = KernelEntry("k", "k", "kernel", arguments, None, (1024, 1, 1))
+    assert entry.signature == "kernel(p: ptr[any], s: bytes[12, align 64]) block<=1024,1,1"
+    assert kernel_from_json(json.loads(json.dumps(kernel_to_json(entry)))) == entry
+    for place, key, value in ((1, "align", 3), (1, "align", 256), (1, "dtype", "f32"), (0, "size", 4), (1, "size", 0)):
+        document = kernel_to_json(entry)
+        document["arguments"][place][key] = value
+        with pytest.raises(ArtifactError):
+            kernel_from_json(document)
 
 
 def test_the_signature_says_all_that_a_launch_depends_on() -> None:

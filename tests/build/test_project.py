@@ -117,6 +117,28 @@ def test_heavy_roots_and_lanes(tmp_path: Path) -> None:
     assert (bare.heavy_lanes, bare.roots[0].heavy) == (1, False)
 
 
+def test_a_root_in_llvm_ir_may_have_a_file_for_each_backend(tmp_path: Path) -> None:
+    for name in ("n.ll", "a.bc"):
+        (tmp_path / name).write_text("")
+    table = "[tool.gompute.roots.zig]\nsource = "
+    project = read_project(_project(tmp_path, table + '{ hip = "a.bc", cuda = "n.ll" }\n'))
+    assert project is not None
+    (root,) = project.roots
+    assert root.foreign
+    assert root.sources == (tmp_path / "n.ll", tmp_path / "a.bc")
+    targets = [parse_target(name) for name in ("sm_89", "gfx1100", "x86-64-v3")]
+    assert [root.source_for(target) for target in targets] == [tmp_path / "n.ll", tmp_path / "a.bc", None]
+    for declared, words in (
+        ("{}", "a root needs its source"),
+        ('{ cpu = "n.ll" }', "source: unknown key 'cpu'"),
+        ('{ cuda = "a.py" }', r"source.cuda: a file of LLVM IR \(.ll, .bc\) is wanted, got 'a.py'"),
+        ('{ cuda = "none.ll" }', "source.cuda 'none.ll': there is no such file"),
+        ('"pyproject.toml"', r"a kernel root is a Python module \(.py\), or LLVM IR of another compiler"),
+    ):
+        with pytest.raises(CompileError, match=words):
+            read_project(_project(tmp_path, f"{table}{declared}\n"))
+
+
 def test_a_manifest_and_what_to_keep(tmp_path: Path) -> None:
     project = read_project(_project(tmp_path, '[tool.gompute]\nmanifest = "there/manifest.json"\nkeep = ["k", "a.axpy[f32]"]\n'))
     assert project is not None

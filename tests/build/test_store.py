@@ -44,6 +44,16 @@ def test_a_damaged_entry_is_dropped_with_a_note(tmp_path: Path, place: int, harm
     assert len(store.notes) == 1
 
 
+def test_an_entry_in_the_place_of_another_is_dropped(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.put("code", KEY, {}, [b"code"])
+    (file,) = _files(tmp_path)
+    other = file.with_name("1" + file.name[1:])
+    file.rename(other)
+    assert store.get("code", KEY[:2] + other.name) is None
+    assert not other.exists()
+
+
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EIO])
 def test_where_nothing_can_be_written_it_is_said_once_and_nothing_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int

@@ -241,6 +241,19 @@ def _half_of_int(x: np.ndarray) -> np.ndarray:
     return x.astype(np.longdouble).astype(np.float16)
 
 
+def _powers() -> list[Case]:
+    whole = np.arange(-(2**15), 2**15, 37, dtype=np.int16)
+    cubed = whole**3
+    x, y = pairs(np.array([0, 1, 2, 3, 7, 255, 2**16 + 1, 2**32 - 1], np.uint32))
+    few = (y % 41).astype(np.uint8)
+    data = f32s()
+    return [
+        in_place("powers", whole, cubed**2 - 1 + (whole + np.int16(1)) ** 5),
+        Case("power_of", (x, few, np.zeros_like(x)), {2: x**few + np.uint8(3) ** few + few**2}),
+        in_place("squares", data, (data + 1) * (data + 1) + data),
+    ]
+
+
 def _random() -> list[Case]:
     n, seed = 200, 0x0123456789ABCDEF
     bits = np.array([[philox_bits(seed, i, draw) for draw in range(6)] for i in range(n)], np.uint32)
@@ -279,6 +292,9 @@ def _generics() -> list[Case]:
 
 
 def cases() -> list[Case]:
-    makers: list[Callable[[], list[Case]]] = [_generics, _random, _maps, _operations, _statements, _meaning, tiled_cases, added_cases]
+    makers: list[Callable[[], list[Case]]] = [
+        *(_generics, _random, _powers, _maps, _operations, _statements, _meaning),
+        *(tiled_cases, added_cases),
+    ]
     with np.errstate(all="ignore"):  # infinities and NaN are among the inputs on purpose
         return [case for maker in makers for case in maker()]

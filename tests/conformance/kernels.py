@@ -97,6 +97,26 @@ def random_numbers(bits: ptr[u32], pairs: ptr[u64], doubles: ptr[f64], n: u64, s
         doubles[i] = g.random.uniform_f64(seed, i)
 
 
+# ---- powers ----
+
+
+@g.map
+def powers(x: i16) -> i16:
+    y = x**3
+    y **= 2
+    return y - i16(x**0) + (x + 1) ** 5
+
+
+@g.zip
+def power_of(x: u32, y: u8) -> u32:
+    return x**y + 3**y + y**2
+
+
+@g.map
+def squares(x: f32) -> f32:
+    return (x + 1) ** 2 + x**1
+
+
 # ---- maps ----
 
 

@@ -114,6 +114,12 @@ int update_executable(struct executable *executable, struct graph *graph) {
     return 1;
 }
 
+/* The tests that break a device use one. */
+void wipe_graphs(void) {
+    while (executables != NULL) end_executable(executables);
+    while (graphs != NULL) end_graph(graphs);
+}
+
 /* ---- capture ---- */
 
 static result lose(struct capture *capture, int code) {

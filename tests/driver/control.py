@@ -140,10 +140,6 @@ class Driver:
     def forget(self) -> None:
         self._library.test_driver_forget_log()
 
-    def forget_modules(self) -> None:
-        """For a test that makes an unload fail."""
-        self._library.test_driver_forget_modules()
-
     def quiet(self, on: bool) -> None:
         """Nothing recorded and nothing failing, for long loops."""
         self._library.test_driver_quiet(int(on))
@@ -171,9 +167,18 @@ class Driver:
         finally:
             self._library.test_driver_hold(handle, 0)
 
+    @property
+    def last_error(self) -> int:
+        """HIP: what the next who asks for this thread's last error would be told."""
+        return int(self._library.test_driver_last_error())
+
     def break_by(self, symbol: str, code: int | None = None) -> None:
         """Every later run of that kernel breaks its device: from then on calls give the code."""
         self._library.test_driver_break(symbol.encode(), self.vendor.code if code is None else code)
+
+    def wipe(self) -> None:
+        """Everything of the first device is gone, as with the process of a device that is broken."""
+        self._library.test_driver_wipe()
 
     def mend(self) -> None:
         """No kernel breaks anything, and no device is broken."""

@@ -223,7 +223,19 @@ void break_device(int device, const char *symbol) {
     pthread_mutex_unlock(&lock);
 }
 
+void wipe(int device) {
+    wipe_queues(device);
+    wipe_graphs();
+    wipe_memory(device);
+    for (struct module *module = modules, *next; module != NULL; module = next) {
+        next = module->next;
+        if (module->device == device) unload(module);
+    }
+}
+
 /* ---- control, called by the tests through ctypes ---- */
+
+EXPORT void test_driver_wipe(void) { wipe(0); }
 
 EXPORT void test_driver_device(int ordinal, const char *arch) {
     snprintf(settings.device[ordinal].arch, sizeof settings.device[ordinal].arch, "%s", arch);
@@ -289,11 +301,6 @@ EXPORT void test_driver_break(const char *symbol, int code) {
     breaking = code;
     for (int i = 0; i < MAX_DEVICES && code == 0; i++) settings.device[i].error = 0;
     pthread_mutex_unlock(&lock);
-}
-
-/* For a test that makes an unload fail. */
-EXPORT void test_driver_forget_modules(void) {
-    while (modules != NULL) unload(modules);
 }
 
 EXPORT void test_driver_forget_log(void) {

@@ -108,6 +108,8 @@ typedef void entry(void **arguments, void *launch, uint64_t begin, uint64_t end)
 entry *cpu_build(const char *symbol);
 /* Makes the device's error stick where the tests want that of this kernel. */
 void break_device(int device, const char *symbol);
+/* Everything of a device is gone. */
+void wipe(int device);
 
 /* ---- each vendor ---- */
 
@@ -158,6 +160,7 @@ void *allocate(int device, enum kind_of_memory kind, size_t size);
 int release(enum kind_of_memory kind, void *address);
 int inside(const char *call, const void *address, size_t size); /* 0, and a problem, where the range is no live device memory */
 size_t allocated(enum kind_of_memory kind);
+void wipe_memory(int device);
 
 /* ---- queue.c ---- */
 
@@ -212,7 +215,7 @@ struct done *hold(struct done *done);
 void let_go(struct done *done);
 struct work *new_work(const char *name, int device, void (*run)(struct work *), const void *data, size_t size); /* copies the data */
 void drop_work(struct work *work);
-struct stream *streams_now(void);
+void wipe_queues(int device);
 int count_streams(void);
 int count_events(void);
 struct event *new_event(int device, int timing);
@@ -241,6 +244,7 @@ int update_executable(struct executable *executable, struct graph *graph);
 void hold_graph(struct graph *graph);
 void let_go_graph(struct graph *graph);
 void run_graph(struct work *work);
+void wipe_graphs(void);
 int count_graphs(void);
 int count_executables(void);
 

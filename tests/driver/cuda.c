@@ -91,7 +91,11 @@ EXPORT result cuDevicePrimaryCtxRelease(int device) {
         problem("cuDevicePrimaryCtxRelease: device %d is not retained", device);
         return INVALID_CONTEXT;
     }
-    if (--contexts[device].retained == 0) settings.device[device].error = 0; /* the context goes, and what broke it */
+    if (--contexts[device].retained == 0 && settings.device[device].error) {
+        /* The context goes, with what broke it and with what could not be given back for it. */
+        settings.device[device].error = 0;
+        wipe(device);
+    }
     return SUCCESS;
 }
 

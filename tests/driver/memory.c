@@ -75,3 +75,15 @@ size_t allocated(enum kind_of_memory kind) {
     pthread_mutex_unlock(&lock);
     return sum;
 }
+
+void wipe_memory(int device) {
+    for (int found = 1; found;) {
+        char *address = NULL;
+        enum kind_of_memory kind = DEVICE_MEMORY;
+        pthread_mutex_lock(&lock);
+        for (struct block *block = blocks; block != NULL; block = block->next)
+            if (block->device == device) address = block->address, kind = block->kind;
+        pthread_mutex_unlock(&lock);
+        found = address != NULL && release(kind, address);
+    }
+}

@@ -50,6 +50,18 @@ void drop_work(struct work *work) {
     free(work);
 }
 
+/* The lock is held. Until here a destroyed stream with work left counts as one of the device's. */
+static void unlink_stream(struct stream *stream) {
+    for (struct stream **at = &streams; *at != NULL; at = &(*at)->next) {
+        if (*at != stream) continue;
+        *at = stream->next;
+        break;
+    }
+    let_go(stream->latest);
+    for (int i = 0; i < stream->waiting; i++) let_go(stream->waits[i]);
+    free(stream);
+}
+
 static void *serve(void *argument) {
     struct stream *stream = argument;
     unsigned seed = (unsigned)(uintptr_t)stream;
@@ -78,10 +90,8 @@ static void *serve(void *argument) {
         free(task);
         pthread_cond_broadcast(&changed);
     }
-    let_go(stream->latest);
-    for (int i = 0; i < stream->waiting; i++) let_go(stream->waits[i]);
+    unlink_stream(stream);
     pthread_mutex_unlock(&queue_lock);
-    free(stream);
     return NULL;
 }
 
@@ -164,14 +174,13 @@ void wait_for_device(int device) {
 
 /* ---- streams and events as handles ---- */
 
-struct stream *streams_now(void) { return streams; }
 
 struct stream *stream_of(int device, void *handle) {
     struct stream *found = NULL;
     pthread_mutex_lock(&queue_lock);
     if ((uintptr_t)handle <= 1) found = default_of(device); /* 1 is its other name */
     for (struct stream *stream = streams; stream != NULL && found == NULL; stream = stream->next)
-        if (stream == handle && stream->device == device) found = stream;
+        if (stream == handle && stream->device == device && !stream->ending) found = stream;
     pthread_mutex_unlock(&queue_lock);
     if (found == NULL) problem("%p is no stream of device %d", handle, device);
     return found;
@@ -190,19 +199,11 @@ struct stream *new_stream(int device, int non_blocking) {
 
 void end_stream(struct stream *stream) {
     pthread_mutex_lock(&queue_lock);
-    for (struct stream **at = &streams; *at != NULL; at = &(*at)->next) {
-        if (*at != stream) continue;
-        *at = stream->next;
-        break;
-    }
     stream->ending = 1;
     stream->held = 0;
-    int has_thread = stream->has_thread;
-    if (!has_thread)
-        for (int i = 0; i < stream->waiting; i++) let_go(stream->waits[i]);
+    if (!stream->has_thread) unlink_stream(stream); /* else its thread does, when the work is done */
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&queue_lock);
-    if (!has_thread) free(stream); /* else its thread does, when the work is done */
 }
 
 struct event *event_of(void *handle) {
@@ -249,7 +250,7 @@ EXPORT void test_driver_hold(struct stream *stream, int on) {
 int count_streams(void) {
     int count = 0;
     pthread_mutex_lock(&queue_lock);
-    for (struct stream *stream = streams; stream != NULL; stream = stream->next) count++;
+    for (struct stream *stream = streams; stream != NULL; stream = stream->next) count += !stream->ending;
     pthread_mutex_unlock(&queue_lock);
     return count;
 }
@@ -260,4 +261,16 @@ int count_events(void) {
     for (struct event *event = events; event != NULL; event = event->next) count++;
     pthread_mutex_unlock(&queue_lock);
     return count;
+}
+
+void wipe_queues(int device) {
+    wait_for_device(device);
+    for (struct event *event = events, *next; event != NULL; event = next) {
+        next = event->next;
+        if (event->device == device) end_event(event);
+    }
+    for (struct stream *stream = streams, *next; stream != NULL; stream = next) {
+        next = stream->next;
+        if (stream->device == device && !stream->ending) end_stream(stream);
+    }
 }

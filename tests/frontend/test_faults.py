@@ -39,7 +39,14 @@ STATEMENTS: list[tuple[str, str, str]] = [
     ("y = d[x]", "an index is an integer, and this is f32", "write i64(...) around it"),
     ("y = x[0]", "f32 cannot be indexed", "index a ptr, an array, a g.local array, a tuple, a g.table or a fixed array of params"),
     ("y = x.real", "f32 has no attribute 'real'", "only params, modules, enums and g.target have attributes"),
-    ("y = x ** k", "'**' of values is not supported in a kernel", "write the product: x * x"),
+    ("y = k ** k", "the exponent is i32, which may be negative", "write u32(...) around the exponent"),
+    ("y = k ** -2", "an integer to the power -2 is no integer", "write f64(...) ** -2"),
+    (
+        "y = n ** k",
+        "no integer type holds all values of both u64 and i32, and the f64 that NumPy takes loses digits",
+        "write i64(...) around the u64 operand or write u64(...) around the i32 operand",
+    ),
+    ("y = (k > 0) ** 2", "`**` does not work on bools", "write i32(...) around the operand"),
     ("y = x @ x", "'@' is not supported in a kernel", "write the loops"),
     ("y = x is x", "'is' is not supported in a kernel", "write == or != comparisons"),
     ("y = k in (1, 2)", "'in' is not supported in a kernel", "write == or != comparisons"),
@@ -392,17 +399,17 @@ def test_a_declaration_is_refused_in_these_words(tmp_path: Path, body: str, what
 
 
 def test_a_fault_shows_place_line_caret_and_fix(tmp_path: Path) -> None:
-    text = faults(tmp_path, "@g.map\ndef f(x: f32) -> f32:\n    return x ** x\n")
+    text = faults(tmp_path, "@g.map\ndef f(x: f32) -> f32:\n    return x >> x\n")
     assert text == (
-        f"root.py:{HEAD_LINES + 3}:12: '**' of values is not supported in a kernel\n"
-        "        return x ** x\n"
+        f"root.py:{HEAD_LINES + 3}:12: `>>` works on integers, not on f32\n"
+        "        return x >> x\n"
         "               ^~~~~~\n"
-        "  write the product: x * x"
+        "  write i32(...) or another integer type around the f32 operand"
     )
 
 
 def test_columns_count_characters(tmp_path: Path) -> None:
-    text = faults(tmp_path, "@g.map\ndef f(größe: f32) -> f32:\n    return größe ** größe\n")
+    text = faults(tmp_path, "@g.map\ndef f(größe: f32) -> f32:\n    return größe >> größe\n")
     assert f"root.py:{HEAD_LINES + 3}:12: " in text
     assert "\n               ^~~~~~~~~~~~~~\n" in text
 
@@ -411,7 +418,7 @@ def test_every_fault_of_a_module_is_reported_at_once_in_order(tmp_path: Path) ->
     body = """
     @g.map
     def first(x: f32) -> f32:
-        y = x ** x
+        y = x >> x
         if missing:
             z = [1]
         return y
@@ -428,7 +435,7 @@ def test_every_fault_of_a_module_is_reported_at_once_in_order(tmp_path: Path) ->
 
 
 def test_a_use_of_a_faulty_result_is_no_second_fault(tmp_path: Path) -> None:
-    text = faults(tmp_path, "@g.map\ndef f(x: f32) -> f32:\n    y = x ** x\n    z = y + 1\n    return z\n")
+    text = faults(tmp_path, "@g.map\ndef f(x: f32) -> f32:\n    y = x >> x\n    z = y + 1\n    return z\n")
     assert text.count("root.py:") == 1
 
 
@@ -462,7 +469,7 @@ def test_a_very_long_line_is_not_shown(tmp_path: Path) -> None:
 
 
 def test_faults_in_a_function_of_another_module_name_that_file(tmp_path: Path) -> None:
-    (tmp_path / "shared.py").write_text("from gompute import f32\n\ndef bad(x: f32) -> f32:\n    return x ** x\n")
+    (tmp_path / "shared.py").write_text("from gompute import f32\n\ndef bad(x: f32) -> f32:\n    return x >> x\n")
     text = faults(tmp_path, "import shared\n\n@g.map\ndef f(x: f32) -> f32:\n    return shared.bad(x)\n")
     assert text.startswith("shared.py:4:12: ")
 

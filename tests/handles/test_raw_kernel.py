@@ -228,7 +228,7 @@ def test_the_number_of_arguments(opened: Opened) -> None:
             ((), {}, f"{head} after grid and block: data, n missing"),
             ((buffer,), {}, f"{head} after grid and block: n missing"),
             ((buffer, 1, 2), {}, f"{head} after grid and block: got 3, 1 too many"),
-            ((buffer,), {"n": 3}, f"{head} by position; got the keyword n"),
+            ((buffer,), {"data": 3}, f"{head} after grid and block: data is given by position and by name"),
         ):
             with pytest.raises(InvalidArgument, match=re.escape(message)):
                 kernel.launch(1, 1, *arguments, **keywords)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import os
 import secrets
+import subprocess
+import sys
 from pathlib import Path
 
-from tests.nix.standin import Nix
+from tests.nix.standin import ROOT, Nix
 
 # `salt` is new in every run: what an earlier one left in the store would not be counted.
 ROOT_SOURCE = '''"""A root. {salt}"""
@@ -91,3 +95,35 @@ def test_a_kernel_in_two_roots_names_both(consumer: Nix) -> None:
     assert "kernel 'kernel_4'" in said
     assert "root_4" in said
     assert "root_5" in said
+
+
+def test_only_what_is_launched_is_built_and_an_edit_of_the_host_builds_nothing(consumer: Nix) -> None:
+    salt = secrets.token_hex()
+    roots = ""
+    for number in range(3):
+        other = f"\n\n@g.map\ndef other_{number}(x: f32) -> f32:\n    return x\n"
+        (consumer.flake / f"kernels/root_{number}.py").write_text(ROOT_SOURCE.format(number=number, salt=salt) + other)
+        roots += f'\n[tool.gompute.roots.root_{number}]\nsource = "kernels/root_{number}.py"\n'
+    declare(consumer, f'[tool.gompute]\ntargets = ["sm_89", "x86-64-v3"]\nmanifest = "manifest.json"\n{roots}')
+    host, manifest = consumer.flake / "host.py", consumer.flake / "manifest.json"
+
+    def scan(*kernels: str) -> bytes:
+        launches = "".join(f"g.AutoKernel({kernel})\n" for kernel in kernels)
+        host.write_text(f"import gompute as g\nfrom kernels import root_0, root_1, root_2\n{launches}")
+        command = [sys.executable, "-m", "gompute", "manifest", "scan", "host.py", "-o", "manifest.json"]
+        subprocess.run(command, cwd=consumer.flake, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True)
+        return manifest.read_bytes()
+
+    first = scan("root_0.kernel_0", "root_2.other_2")
+    assert consumer.built(".#kernels") == ["kernels", *(f"kernels-root_{n}-{t}" for n in (0, 2) for t in ("sm_89", "x86-64-v3"))]
+    assert scan("root_2.other_2", "root_0.kernel_0", "root_0.kernel_0") == first
+    assert consumer.built(".#kernels") == []
+    assert scan("root_0.kernel_0", "root_2.other_2", "root_0.other_0") != first
+    assert consumer.built(".#kernels") == ["kernels", "kernels-root_0-sm_89", "kernels-root_0-x86-64-v3"]
+    index = json.loads((consumer.output("kernels") / "index.json").read_text())
+    assert index["left_out"] == {"root_1": [], "root_2": ["kernel_2"]}
+
+    scan("root_0.kernel_0")
+    manifest.write_text(manifest.read_text().replace("kernel_0", "kernel_9"))
+    said = consumer.run("build", "--no-link", "-L", ".#kernels", fails=True).stderr
+    assert "root 'root_0' does not make these kernels; it makes kernel_0, other_0" in said

@@ -322,10 +322,28 @@ def test_a_failing_teardown_goes_through_and_is_told(gpu: Driver) -> None:
     gpu.fail(gpu.vendor.unload)
     with pytest.raises(ModuleLoadFailed, match=re.escape(f"cannot unload a module: {gpu.vendor.unload} gave")):
         RUNTIMES[gpu.vendor.backend].shutdown()
-    assert gpu.held["bytes"] == 0 and gpu.held["contexts"] == 0
-    assert gpu.held["modules"] == 1
-    gpu.forget_modules()
+    assert gpu.held["bytes"] == 0 and gpu.held["modules"] == 1
+    with open_context(gpu) as fresh, fresh.alloc(8):  # what is left is no part of a new start
+        pass
     del buffers
+    RUNTIMES[gpu.vendor.backend].shutdown()  # tries again
+    assert gpu.held == NOTHING
+
+
+def test_every_failure_of_a_teardown_is_told(gpu: Driver) -> None:
+    context = open_context(gpu)
+    kept = [context.create_stream(), context.create_event(), context.alloc(8)]
+    calls = RUNTIMES[gpu.vendor.backend].driver.calls
+    for call in (calls.free, calls.destroy_event, calls.destroy_stream):
+        gpu.fail(call)
+    with pytest.raises(AllocFailed, match="cannot free memory") as raised:
+        RUNTIMES[gpu.vendor.backend].shutdown()
+    notes = "\n".join(raised.value.__notes__)
+    assert "and: " in notes and "cannot destroy an event" in notes and "cannot destroy a stream" in notes
+    gpu.forget_faults()
+    RUNTIMES[gpu.vendor.backend].shutdown()
+    assert gpu.held == NOTHING
+    del kept
 
 
 STARTS: dict[str, Callable[[Driver], tuple[str, type[Error], str]]] = {

@@ -11,6 +11,7 @@ from gompute.frontend import typed
 from gompute.frontend.check.context import Context
 from gompute.frontend.check.convert import cast, condition, to_value, weak_to
 from gompute.frontend.check.operands import Operand, Static, Value, constant, describe, number_of
+from gompute.frontend.check.power import power
 from gompute.frontend.faults import KernelFault
 from gompute.lang import numeric, promotion
 from gompute.lang.promotion import PromotionRefused
@@ -67,13 +68,16 @@ def _fold_weak(node: ast.AST, function: Callable[..., Any], *numbers: int | floa
         raise KernelFault(node, f"this cannot be computed: {error}", "check the numbers") from None
 
 
-def binary(node: ast.AST, op: ast.operator, left: Operand, right: Operand) -> Operand:
+def binary(context: Context, node: ast.AST, op: ast.operator, left: Operand, right: Operand) -> Operand:
     """``left op right``."""
     literals = _weak_literal(left), _weak_literal(right)
     if isinstance(op, ast.Pow):
         if literals[0] is not None and literals[1] is not None and abs(literals[1]) <= _LITERAL_BITS:
             return _fold_weak(node, operator.pow, literals[0], literals[1])
-        raise KernelFault(node, "'**' of values is not supported in a kernel", "write the product: x * x")
+        try:
+            return power(context, node, left, right)
+        except PromotionRefused as refused:
+            raise KernelFault(node, refused.reason, " or ".join(refused.fixes)) from None
     if isinstance(op, ast.MatMult):
         raise KernelFault(node, "'@' is not supported in a kernel", "write the loops")
     name, function = _BINARY[type(op)]

@@ -175,7 +175,7 @@ class Assignments:
         target = node.target
         if isinstance(target, ast.Name):
             current = self.context.expression(ast.copy_location(ast.Name(target.id, ast.Load()), target))
-            operand = arithmetic.binary(node, node.op, current, self.context.expression(node.value))
+            operand = arithmetic.binary(self.context, node, node.op, current, self.context.expression(node.value))
             return [self.set_variable(target, operand, node.value)]
         if not isinstance(target, ast.Subscript):
             return self._store(target, Static(0), node.value)  # refuses in the words of a plain assignment
@@ -186,6 +186,6 @@ class Assignments:
             out.append(typed.Assign(slot, index))
             index = typed.ReadLocal(slot.type if isinstance(slot.type, ScalarType) else I64, slot)
         current = Value(typed.Load(place.element, place.slot, index))
-        operand = arithmetic.binary(node, node.op, current, self.context.expression(node.value))
+        operand = arithmetic.binary(self.context, node, node.op, current, self.context.expression(node.value))
         value = coerce(operand, place.element, node, "the element")
         return [*out, typed.Store(place.slot, index, value.node)]

@@ -57,7 +57,7 @@ def call(context: Context, node: ast.Call, choose: Choose) -> Operand | typed.Ca
         test, then, otherwise = _positional(context, node, "select", 3)
         return choose(condition(test, node.args[0]), then, otherwise, node)
     if isinstance(target, MathFunction):
-        return call_math(context, node, target, _positional(context, node, f"g.math.{target.__name__}", target.arity))
+        return call_math(context, node, target, _positional(context, node, f"g.math.{target.__name__}", target.arity), node.args)
     if target is block.barrier:
         return together.barrier(context, node)
     handler = _handler(target)

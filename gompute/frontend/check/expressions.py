@@ -236,7 +236,7 @@ _HANDLERS: dict[type[ast.expr], Callable[[Context, Any], Operand]] = {
     ast.IfExp: _conditional,
     ast.Tuple: _tuple,
     ast.Call: _call,
-    ast.BinOp: lambda context, node: arithmetic.binary(node, node.op, *context.expressions(node.left, node.right)),
+    ast.BinOp: lambda context, node: arithmetic.binary(context, node, node.op, *context.expressions(node.left, node.right)),
     ast.UnaryOp: lambda context, node: arithmetic.unary(node, node.op, context.expression(node.operand)),
     ast.BoolOp: arithmetic.logical,
     ast.Compare: arithmetic.compare,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from typing import cast as assume
 
 from gompute.errors import CompileError
@@ -18,10 +19,10 @@ from gompute.lang.types import F64, ScalarType
 __all__ = ["call_math"]
 
 
-def call_math(context: Context, node: ast.Call, function: MathFunction, operands: list[Operand]) -> Value:
+def call_math(context: Context, node: ast.AST, function: MathFunction, operands: Sequence[Operand], places: Sequence[ast.AST]) -> Value:
     """``g.math.f(...)``. The arguments are floats; a Python number takes the type of the others, and is f64 where there is no other."""
-    values = [to_value(operand, place) for operand, place in zip(operands, node.args, strict=True)]
-    for operand, value, place in zip(operands, values, node.args, strict=True):
+    values = [to_value(operand, place) for operand, place in zip(operands, places, strict=True)]
+    for operand, value, place in zip(operands, values, places, strict=True):
         if not value.type.is_float and not value.weak:
             what = f"'g.math.{function.__name__}' takes floats, and this is {describe(operand)}"
             raise KernelFault(place, what, "write f32(...) or f64(...) around it")
@@ -33,12 +34,12 @@ def call_math(context: Context, node: ast.Call, function: MathFunction, operands
             kind = promotion.promote(kind, other)
     converted = [
         weak_to(operand, kind, place) if value.weak else cast(value, kind)
-        for operand, value, place in zip(operands, values, node.args, strict=True)
+        for operand, value, place in zip(operands, values, places, strict=True)
     ]
     return Value(_computed(context, node, function, kind, converted), weak=not strong)
 
 
-def _computed(context: Context, node: ast.Call, function: MathFunction, kind: ScalarType, values: list[Value]) -> typed.Expression:
+def _computed(context: Context, node: ast.AST, function: MathFunction, kind: ScalarType, values: list[Value]) -> typed.Expression:
     if function.exact:
         name = assume(typed.IntrinsicName, function.__name__)
         constants = [value.node.value for value in values if isinstance(value.node, typed.Constant)]

@@ -4,6 +4,14 @@
 rounded to odd, so that rounding it once to the narrower type rounds correctly: the exhaustive runs of ``checks/math`` hold that.
 """
 
-BODIES: dict[str, str] = {
-    "exp": "gompute.math.f32.exponential:exp",
+_FAMILIES = {
+    "exponential": "exp exp2 expm1 sinh cosh tanh",
+    "logarithm": "log log2 log10 log1p",
+    "trigonometric": "sin cos tan",
+    "arc": "asin acos atan",
+    "root": "rsqrt cbrt hypot",
+    "error": "erf erfc",
+    "angle": "atan2",
+    "power": "pow",
 }
+BODIES: dict[str, str] = {name: f"gompute.math.f32.{family}:{name}" for family, names in _FAMILIES.items() for name in names.split()}

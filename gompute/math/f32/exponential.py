@@ -1,29 +1,103 @@
-"""exp for f32 through f64."""
+"""exp, exp2, expm1, sinh, cosh and tanh for f32.
+
+With x = k ln 2 + r and |r| <= ln(2) / 2, exp(x) = 2**k exp(r) (P. T. P. Tang, "Table-driven implementation of the exponential function in
+IEEE floating-point arithmetic", 1989, without a table: f64 leaves room for a polynomial alone). The polynomials' errors stand beside their
+coefficients; the last operation adds the largest term, so that with its rounding the result is within 0.6 last places of f64.
+"""
 
 from __future__ import annotations
 
 from gompute.lang.builtins import bitcast
 from gompute.lang.names import f64, u64
-from gompute.math.exact import fma
+from gompute.math.exact import copysign, fma
 from gompute.math.f32 import coefficients as table
 from gompute.math.polynomial import polynomial
 
-__all__ = ["exp"]
+__all__ = ["cosh", "exp", "exp2", "expm1", "sinh", "tanh"]
 
 #: Adding it to a number below 2**51 rounds that to an integer, which stands in the low bits of the sum.
 ROUNDER = 6755399441055744.0
 ONE = 0x3FF0000000000000
 
 _exp_rest = polynomial(table.EXP)
+_exp2_rest = polynomial(table.EXP2[1:])
+_cosh_rest = polynomial(table.COSH)
+_sinh_rest = polynomial(table.SINH)
+
+
+def _between(x: f64, low: f64, high: f64) -> f64:
+    """x, moved to the nearer end where it is outside; NaN stays."""
+    above = low if x < low else x
+    return high if above > high else above
+
+
+def _octaves(x: f64) -> f64:
+    """The integer nearest to x / ln 2, in the low bits."""
+    return fma(x, table.LOG2_E, ROUNDER)
+
+
+def _rest(x: f64, k: f64) -> f64:
+    """x - k ln 2. The first step is exact: the high part of ln 2 has 40 bits, and k at most 9."""
+    return fma(-k, table.LN2_LOW, fma(-k, table.LN2_HIGH, x))
+
+
+def _power(shifted: f64) -> f64:
+    """2 to the power of the integer in the low bits."""
+    return bitcast((bitcast(shifted, u64) << 52) + ONE, f64)
 
 
 def exp(x: f64) -> f64:
-    low = x if x > -110.0 else -110.0
-    z = low if low < 90.0 else 90.0
-    shifted = fma(z, table.LOG2_E, ROUNDER)
-    k = shifted - ROUNDER
-    r = fma(-k, table.LN2_LOW, fma(-k, table.LN2_HIGH, z))
-    scale = bitcast((bitcast(shifted, u64) << 52) + ONE, f64)
-    y = fma(r * r, _exp_rest(r), r) + 1.0
-    result = y * scale
-    return result if x == x else x
+    z = _between(x, -110.0, 90.0)
+    shifted = _octaves(z)
+    r = _rest(z, shifted - ROUNDER)
+    return (fma(r * r, _exp_rest(r), r) + 1.0) * _power(shifted)
+
+
+def exp2(x: f64) -> f64:
+    z = _between(x, -160.0, 130.0)
+    shifted = z + ROUNDER
+    r = z - (shifted - ROUNDER)
+    inner = fma(r, table.EXP2[0], r * fma(r, _exp2_rest(r), table.EXP2_LOW))
+    return (inner + 1.0) * _power(shifted)
+
+
+def expm1(x: f64) -> f64:
+    z = _between(x, -40.0, 90.0)
+    shifted = _octaves(z)
+    r = _rest(z, shifted - ROUNDER)
+    scale = _power(shifted)
+    return copysign(fma(scale, fma(r * r, _exp_rest(r), r), scale - 1.0), x)
+
+
+def sinh(x: f64) -> f64:
+    """sinh(k ln 2 + r) = (2**k - 2**-k) / 2 cosh(r) + (2**k + 2**-k) / 2 sinh(r); where k is 0 nothing but sinh(r) is left."""
+    z = _between(x, -90.0, 90.0)
+    shifted = _octaves(z)
+    r = _rest(z, shifted - ROUNDER)
+    up, down = 0.5 * _power(shifted), 0.5 * _power(ROUNDER + ROUNDER - shifted)
+    t = r * r
+    even = t * fma(t, _cosh_rest(t), 0.5)
+    odd = fma(r * t, _sinh_rest(t), r)
+    return copysign(fma(up - down, even, (up + down) * odd) + (up - down), x)
+
+
+def cosh(x: f64) -> f64:
+    """As `sinh`, with the halves of the sum exchanged."""
+    z = _between(x, -90.0, 90.0)
+    shifted = _octaves(z)
+    r = _rest(z, shifted - ROUNDER)
+    up, down = 0.5 * _power(shifted), 0.5 * _power(ROUNDER + ROUNDER - shifted)
+    t = r * r
+    even = t * fma(t, _cosh_rest(t), 0.5)
+    odd = fma(r * t, _sinh_rest(t), r)
+    return fma(up + down, even, (up - down) * odd) + (up + down)
+
+
+def tanh(x: f64) -> f64:
+    """expm1(2x) / (expm1(2x) + 2)."""
+    z = _between(x + x, -40.0, 40.0)
+    shifted = _octaves(z)
+    r = _rest(z, shifted - ROUNDER)
+    scale = _power(shifted)
+    p = fma(scale, fma(r * r, _exp_rest(r), r), scale - 1.0)
+    return copysign(p / (p + 2.0), x)

@@ -13,7 +13,7 @@ from gompute.lang.builtins import bitcast, select, table
 from gompute.lang.names import f64, u64
 from gompute.math.exact import fma
 from gompute.math.f64.coefficients import logarithmic as found
-from gompute.math.f64.doubles import INFINITY, NAN, any_sum_error, product_error, sum_error
+from gompute.math.f64.doubles import INFINITY, NAN, any_sum_error, power_of_two, product_error, sum_error
 
 RECIPROCALS = table(f64, found.RECIPROCALS)
 LN, LOG2, LOG10 = table(f64, found.LN), table(f64, found.LOG2), table(f64, found.LOG10)
@@ -110,8 +110,10 @@ def log1p(x: f64) -> f64:
     place = cut(t)
     k, i = order(1.0, place), interval(place)
     c = RECIPROCALS[i]
-    # 2**-k; a k of 1024 can't be, and what is lost where it is near is far below a unit of x.
-    down = bitcast((2046 << 52) - (place & 0xFFF0000000000000), f64)
+    # 2**-k; where k is 1024, what is lost is far below a unit of x.
+    biased = place >> 52
+    distance = 2046 - biased
+    down = power_of_two(select(biased > 2045, u64(1), distance))
     r = fma(mantissa(t, place), c, -1.0)
     rest = any_sum_error(1.0, x, t) * down * c
     base = fma(k, LN2_HIGH, LN[i * 2])

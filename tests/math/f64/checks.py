@@ -13,5 +13,6 @@ if str(FOLDER) not in sys.path:
 import f64_inputs as inputs  # noqa: E402
 import f64_reference as reference  # noqa: E402
 import generate_f64 as generate  # noqa: E402
+import measure_f64 as measure  # noqa: E402
 
-__all__ = ["FOLDER", "generate", "inputs", "reference"]
+__all__ = ["FOLDER", "generate", "inputs", "measure", "reference"]

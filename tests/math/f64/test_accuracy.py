@@ -1,14 +1,18 @@
-"""The f64 functions keep their bounds."""
+"""The f64 functions keep their bounds, and the file of what was measured belongs to their present source."""
 
 from __future__ import annotations
 
+import gmpy2
 import numpy as np
 import pytest
 
 import gompute as g
-from tests.math.f64.checks import inputs, reference
+from gompute.math.f64 import BOUNDS
+from tests.math.f64.checks import inputs, measure, reference
 
 NAMES = reference.NAMES
+#: So many inputs of the measured run are measured again, against MPFR alone; others for another source.
+SLICE = 4000
 
 
 def worst(name: str, arguments: tuple[np.ndarray, ...]) -> float:
@@ -17,13 +21,39 @@ def worst(name: str, arguments: tuple[np.ndarray, ...]) -> float:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_random_inputs(name: str) -> None:
-    assert worst(name, inputs.batch(name, 0, 4000)) <= inputs.BOUNDS[name]
+def test_the_results_belong_to_this_source(name: str) -> None:
+    """A function that was changed has to be measured again: python checks/math/measure_f64.py NAME."""
+    entry = measure.read()[name]
+    assert entry["source"] == measure.wanted_hash(name), f"stale: python checks/math/measure_f64.py {name}"
+    assert entry["bound"] == BOUNDS[name]
+    assert entry["published"]["count"] == len(inputs.PUBLISHED[name])
+    for part in ("random", "mpfr", "published"):
+        assert entry[part]["worst"] <= entry["bound"]
+    assert entry["monotonic"]["broken"] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_slice_of_the_measured_inputs(name: str) -> None:
+    """A part of the inputs that the file counts, chosen by the source, measures no worse than the file says."""
+    entry = measure.read()[name]
+    number = int(entry["source"], 16)
+    batch = inputs.batch(name, number % (entry["random"]["count"] // inputs.BATCH))
+    start = number // 997 % (inputs.BATCH - SLICE)
+    found = worst(name, tuple(values[start : start + SLICE] for values in batch))
+    assert found <= max(entry["random"]["worst"], 0.5), f"stale: python checks/math/measure_f64.py {name}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_worst_inputs_that_were_found(name: str) -> None:
+    entry = measure.read()[name]
+    for part in ("random", "mpfr", "published"):
+        at = tuple(np.array([float.fromhex(word)]) for word in entry[part]["at"])
+        assert worst(name, at) == pytest.approx(entry[part]["worst"], abs=1e-5), (part, at)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_published_hard_cases(name: str) -> None:
-    assert worst(name, tuple(np.array(values) for values in zip(*inputs.PUBLISHED[name], strict=True))) <= inputs.BOUNDS[name]
+    assert worst(name, tuple(np.array(values) for values in zip(*inputs.PUBLISHED[name], strict=True))) <= BOUNDS[name]
 
 
 def test_subnormal_results_are_rounded_once() -> None:
@@ -43,6 +73,15 @@ def test_subnormal_results_are_rounded_once() -> None:
     cases["pow"][1][:] = random.uniform(-744.0, -708.0, 2000) / np.log(cases["pow"][0])
     for name, arguments in cases.items():
         assert worst(name, arguments) <= 0.51, name
+
+
+def test_rsqrt_next_to_the_middle_between_two_doubles() -> None:
+    """1 / sqrt(4 - j * 2**-51) lies about j**2 * 2**-110 off a middle for j = 2, 6, 10, ...."""
+    x = 4.0 - np.arange(2, 4000, 4) * 2.0**-51
+    with gmpy2.context(precision=53):
+        for scale in (1.0, 4.0**-300, 4.0**400):
+            wanted = [float(gmpy2.rec_sqrt(gmpy2.mpfr(value))) for value in x * scale]
+            np.testing.assert_array_equal(g.math.rsqrt(x * scale), wanted)
 
 
 @pytest.mark.parametrize("name", inputs.SEAMS)

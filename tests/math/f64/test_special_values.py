@@ -29,7 +29,7 @@ UNARY: dict[str, list[tuple[float, float]]] = {
         *[(0.0, -INF), (-0.0, -INF), (1.0, 0.0), (-1.0, NAN), (-INF, NAN), (INF, INF)],
         *[(float(10**n), float(n)) for n in range(23)],
     ],
-    "log1p": [(0.0, 0.0), (-0.0, -0.0), (-1.0, -INF), (-2.0, NAN), (-INF, NAN), (INF, INF), (SMALLEST, SMALLEST), (-SMALLEST, -SMALLEST)],
+    "log1p": [(0.0, 0.0), (-0.0, -0.0), (-1.0, -INF), (-2.0, NAN), (INF, INF), (SMALLEST, SMALLEST), (LARGEST, 709.782712893384)],
     "sin": [(0.0, 0.0), (-0.0, -0.0), (INF, NAN), (-INF, NAN), (SMALLEST, SMALLEST), (-SMALLEST, -SMALLEST), (1e-300, 1e-300)],
     "cos": [(0.0, 1.0), (-0.0, 1.0), (INF, NAN), (-INF, NAN), (SMALLEST, 1.0)],
     "tan": [(0.0, 0.0), (-0.0, -0.0), (INF, NAN), (-INF, NAN), (SMALLEST, SMALLEST), (-SMALLEST, -SMALLEST)],

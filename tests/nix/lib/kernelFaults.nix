@@ -25,7 +25,10 @@ in
   "a source that is not there" = { got = says "kernels/wave.py does not exist.*source = " { roots = [ (root "wave") ]; }; wanted = one; };
   "a root without a source" = { got = says "has no source.*Add the line: source = " { roots = [ (root "waves" // { source = null; }) ]; }; wanted = one; };
   "a source outside" = { got = says "not below" { roots = [ (root "waves" // { source = "../waves.py"; }) ]; }; wanted = one; };
-  "no Python module" = { got = says "no Python module" { roots = [ (root "waves" // { source = "main.cu"; }) ]; }; wanted = one; };
+  "neither Python nor LLVM IR" = { got = says "neither a Python module" { roots = [ (root "waves" // { source = "main.cu"; }) ]; }; wanted = one; };
+  "Python for one backend" = { got = says "one source for all backends" { roots = [ (root "waves" // { source.cuda = "kernels/waves.py"; }) ]; }; wanted = one; };
+  "LLVM IR for a processor" = { got = says "is for cuda or hip" { roots = [ (root "waves" // { source = { cpu = "zig.ll"; }; }) ]; }; wanted = [ 2 false ]; };
+  "a manifest of other roots" = { got = says "root storms, which is not declared: rain" { launched = { storms.rain = [ ]; waves = { }; }; }; wanted = one; };
   "an import that is not there" = { got = says "its import kernels/gone.py" { roots = [ (root "waves" // { imports = [ "kernels/gone.py" ]; }) ]; }; wanted = one; };
   "imports of no backend" = { got = says "imports.metal" { roots = [ (root "waves" // { imports.metal = [ ]; }) ]; }; wanted = one; };
   "a name that is none" = { got = says "letters, digits and underscores" { roots = [ (root "waves" // { name = "2d"; }) ]; }; wanted = one; };

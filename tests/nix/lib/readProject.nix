@@ -7,12 +7,14 @@ in
   "the template's targets" = { got = template.targets; wanted = [ "sm_89" "gfx1100" "x86-64-v3" ]; };
   "its roots" = { got = builtins.attrNames template.roots; wanted = [ "counting" "waves" ]; };
   "one lane where none is declared" = { got = template.heavyLanes; wanted = 1; };
+  "no manifest where none is declared" = { got = template.manifest; wanted = null; };
+  "the manifest of a project" = { got = (lib.readProject ./launched).manifest; wanted = "manifest.json"; };
   "nothing wrong with it" = { got = template.faults; wanted = [ ]; };
   "a folder without a project" = { got = (lib.readProject ./.).roots; wanted = { }; };
   "every unknown key, with the near one" = {
     got = mistaken.faults;
     wanted = [
-      "[tool.gompute]: unknown key \"heavy_lanes\", did you mean heavy-lanes?\n  Known keys: heavy-lanes, roots, targets"
+      "[tool.gompute]: unknown key \"heavy_lanes\", did you mean heavy-lanes?\n  Known keys: heavy-lanes, keep, manifest, roots, targets"
       "[tool.gompute.roots.a]: unknown key \"sauce\", did you mean source?\n  Known keys: heavy, imports, source"
     ];
   };

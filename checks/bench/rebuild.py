@@ -1,0 +1,140 @@
+"""What a build costs after an edit, as a whole process: of device models made from a seed, with the cache and without.
+
+Run: python checks/bench/rebuild.py            (about a quarter of an hour; --quick for a smaller one)
+
+One root of 64 kernels: from nothing on one core and on two, and again after nothing, a comment, one kernel or a helper was edited, and with
+a launch manifest that names one kernel. Eight roots for three targets with nothing edited. One kernel of 25, 50 and 100 thousand
+operations for each backend, and where the time of the one in the middle goes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from device_model import model_source
+from measure import processor
+
+TARGETS = ("sm_89", "gfx1100", "x86-64-v3")
+FRONTEND = ("import", "lower")
+
+
+class Bench:
+    """A folder with a root, and builds of it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.cache = folder / "cache"
+
+    def build(self, *options: str, roots: tuple[str, ...] = ("model.py",), targets: tuple[str, ...] = ("sm_89",)) -> tuple[float, Any]:
+        """Seconds of the whole process, and what `--json` says."""
+        command = [sys.executable, "-m", "gompute", "build", *roots, "-o", "out", "--json", "--memory", "48"]
+        command += [word for target in targets for word in ("-t", target)]
+        command += options if "--no-cache" in options else (*options, "--cache", str(self.cache))
+        start = time.perf_counter()
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
+        seconds = time.perf_counter() - start
+        if done.returncode:
+            raise SystemExit(done.stderr)
+        return seconds, json.loads(done.stdout)
+
+
+def _row(what: str, seconds: float, of: float | None, compiled: int | None = None) -> None:
+    share = "" if of is None else f"{seconds / of:.3f}"
+    print(f"| {what} | {seconds:.2f} | {share} | {'' if compiled is None else compiled} |", flush=True)
+
+
+def edits(bench: Bench, kernels: int, operations: int, target: str) -> None:
+    """One root of many kernels, edited in every way."""
+    print(f"\n{kernels} kernels of {operations} operations for {target}\n")
+    print("| what | s | of cold, one core | compiled |\n| --- | ---: | ---: | ---: |")
+    source = bench.folder / "model.py"
+    source.write_text(model_source(operations, kernels))
+    (bench.folder / "manifest.json").write_text(json.dumps({"version": 1, "kernels": {"model": {"k00": []}}}))
+
+    def compiled(result: Any) -> int:
+        return len(result["units"][0]["compiled"])
+
+    one_core, _ = bench.build("--no-cache", "-j", "1", targets=(target,))
+    _row("cold, one core", one_core, None, kernels)
+    two_cores, _ = bench.build("--no-cache", "-j", "2", targets=(target,))
+    _row(f"cold, two cores ({one_core / two_cores:.2f} times as fast)", two_cores, one_core, kernels)
+    alone, _ = bench.build("--no-cache", "--manifest", "manifest.json", targets=(target,))
+    _row("cold, a manifest with one kernel", alone, one_core, 1)
+    shutil.rmtree(bench.cache, ignore_errors=True)
+    _row("cold, into the cache", bench.build(targets=(target,))[0], one_core, kernels)
+    text = source.read_text()
+    steps = (
+        ("nothing edited", text),
+        ("a comment edited", text.replace("import gompute as g\n", "import gompute as g  # a comment\n")),
+        ("one kernel edited", re.sub(r"(def k07\(.*?\n.*?= )", r"\g<1>0.125 + ", text, count=1, flags=re.DOTALL)),
+        ("the helper of all edited", text.replace("-40.0), 40.0", "-39.0), 39.0")),
+    )
+    for what, edited in steps:
+        if source.read_text() != edited:
+            source.write_text(edited)
+        seconds, result = bench.build(targets=(target,))
+        _row(what, seconds, one_core, compiled(result))
+
+
+def nothing(bench: Bench, rounds: int) -> None:
+    """Eight small roots for three targets."""
+    roots = tuple(f"root{number}.py" for number in range(8))
+    for number, name in enumerate(roots):
+        (bench.folder / name).write_text(model_source(100, 2, seed=number).replace("def k0", f"def r{number}_k0"))
+    print("\n8 roots for 3 targets\n\n| what | s | of cold | compiled |\n| --- | ---: | ---: | ---: |")
+    cold, _ = bench.build(roots=roots, targets=TARGETS)
+    _row("cold", cold, None)
+    taken = sorted(bench.build(roots=roots, targets=TARGETS)[0] for _ in range(rounds))
+    _row(f"nothing edited (median of {rounds})", taken[rounds // 2], cold, 0)
+
+
+def lines(bench: Bench, sizes: tuple[int, ...]) -> None:
+    """One straight-line kernel of growing size."""
+    print("\n| operations | target | s of its workers | of half the size | frontend's share |\n| ---: | --- | ---: | ---: | ---: |")
+    for target in TARGETS:
+        before = None
+        for size in sizes:
+            (bench.folder / "model.py").write_text(model_source(size))
+            _, result = bench.build("--no-cache", targets=(target,))
+            phases = result["units"][0]["phases"]
+            total = sum(phases.values())
+            share = sum(phases.get(phase, 0.0) for phase in FRONTEND) / total
+            grown = "" if before is None else f"{total / before:.2f}"
+            print(f"| {size} | {target} | {total:.2f} | {grown} | {share:.2f} |", flush=True)
+            before = total
+
+
+def main() -> int:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="8 kernels, and up to 10,000 operations")
+    parser.add_argument("--kernels", type=int, default=64)
+    parser.add_argument("--operations", type=int, default=500)
+    parser.add_argument("--target", default="sm_89")
+    parser.add_argument("--only", choices=("edits", "nothing", "lines"), action="append")
+    arguments = parser.parse_args()
+    wanted = arguments.only or ("nothing", "edits", "lines")
+    print(f"{processor()}, {len(os.sched_getaffinity(0))} cores, load {os.getloadavg()[0]:.1f}, Python {sys.version.split()[0]}")
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(Path(folder))
+        if "nothing" in wanted:
+            nothing(bench, 3 if arguments.quick else 9)
+        if "edits" in wanted:
+            edits(bench, 8 if arguments.quick else arguments.kernels, arguments.operations, arguments.target)
+        if "lines" in wanted:
+            lines(bench, (2500, 5000, 10000) if arguments.quick else (25000, 50000, 100000))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,102 @@
+"""f32, f16 and bf16: every result is correctly rounded, and what was run in full was run on what is there now."""
+
+from __future__ import annotations
+
+import random
+import struct
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import gompute as g
+from gompute.lang import numeric
+from gompute.lang.math_function import MathFunction
+from gompute.lang.types import BF16, F16, F32, SCALARS
+from tests.math.f64.checks import FOLDER
+
+import fingerprint  # isort: skip
+import mpfr  # isort: skip
+import pairs  # isort: skip
+import results  # isort: skip
+
+NAMES = results.unary_and_binary()
+RESULTS = results.read()
+
+
+@pytest.mark.parametrize("kind", ["f32", "f16", "bf16"])
+@pytest.mark.parametrize("name", NAMES)
+def test_the_last_run_was_on_this_source_and_found_nothing_wrong(name: str, kind: str) -> None:
+    entry = RESULTS[kind][name]
+    again = f"the function has changed since: run python checks/math/exhaustive.py {name} --type {kind}"
+    assert entry["source"] == fingerprint.fingerprint(getattr(g.math, name), SCALARS[kind]), again
+    assert entry["wrong"] == 0
+    assert entry["inputs"] >= {"f32": 2**24, "f16": 2**16, "bf16": 2**16}[kind]
+
+
+def test_the_published_counts_are_those_of_the_runs() -> None:
+    assert results.MEASURED.read_text() == results.measured(), "run python checks/math/results.py"
+    text = results.README.read_text()
+    assert text == results.in_readme(text, results.table()), "run python checks/math/results.py"
+    for kind, entries in RESULTS.items():
+        for name, entry in entries.items():
+            assert g.math.max_ulp[name][kind] == g.math.Bound(0.5, entry["inputs"])
+    assert {name for name in NAMES if "f64" in g.math.max_ulp[name]} == set(NAMES)
+
+
+def test_a_comment_does_not_change_the_hash_and_a_coefficient_does() -> None:
+    names = ("plain", "commented", "constant", "coefficient", "order")
+    plain, commented, *others = (
+        fingerprint.fingerprint(MathFunction(name, 1, "", narrow=f"tests.math.marked:{name}"), F32) for name in names
+    )
+    assert plain == commented
+    assert len({plain, *others}) == 4
+
+
+def check(name: str, arguments: list[list[float]]) -> None:
+    columns = [np.array(column, np.float32) for column in zip(*arguments, strict=True)]
+    got = getattr(g.math, name)(*columns)
+    for at, result in zip(arguments, got.tolist(), strict=True):
+        wanted = mpfr.correct(name, at, "f32")
+        same = (result != result and wanted != wanted) or struct.pack("<f", result) == struct.pack("<f", wanted)
+        assert same, f"{name}{tuple(map(float.hex, at))} is {wanted.hex()}, not {result.hex()}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_special_and_boundary_values(name: str) -> None:
+    values = pairs.boundary_values()
+    if getattr(g.math, name).arity == 1:
+        check(name, [[x] for x in values])
+    else:
+        check(name, [[x, y] for x in values[::3] for y in values[1::2]])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_slice_of_the_run_that_nobody_chose(name: str) -> None:
+    """Other inputs each time: a failure names them."""
+    draw = random.Random()
+    starts = [draw.getrandbits(32) for _ in range(60)]
+    values = [float(numeric.from_bits((start + step) % 2**32, F32)) for start in starts for step in range(20)]
+    if getattr(g.math, name).arity == 1:
+        check(name, [[x] for x in values])
+    else:
+        check(name, [list(pair) for pair in zip(values, reversed(values), strict=True)])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_narrow_types_on_the_host_and_in_arrays(name: str) -> None:
+    function, draw = getattr(g.math, name), random.Random(name)
+    for kind in (F16, BF16):
+        for _ in range(12):
+            at = [float(kind(draw.uniform(-3, 3))) for _ in range(function.arity)]
+            wanted, got = mpfr.correct(name, at, kind.name), function(*(kind(x) for x in at))
+            assert got == wanted or (got != got and wanted != wanted), (name, at, got, wanted)
+            if kind == F16:
+                array = function(*(np.array([x], np.float16) for x in at))
+                assert array[0] == wanted or (wanted != wanted and np.isnan(array[0]))
+
+
+def test_the_coefficients_are_what_the_generator_writes() -> None:
+    done = subprocess.run([sys.executable, str(FOLDER / "generate.py"), "--check"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
