@@ -51,6 +51,7 @@ class Zygote:
         self._command = command or ZygoteCommand()
         self._owner = os.getpid()
         self._poll = select.poll()
+        self._both = select.poll()
         self.pid = 0
         self._orders = self._reports = -1
         self._closed = False
@@ -76,6 +77,9 @@ class Zygote:
     def _take(self, spawned: tuple[int, int, int]) -> None:
         self.pid, self._orders, self._reports = spawned
         self._poll.register(self._reports, select.POLLIN)
+        self._both.register(self._reports, select.POLLIN)
+        self._both.register(self._orders, select.POLLOUT)
+        os.set_blocking(self._orders, False)
 
     @property
     def usable(self) -> bool:
@@ -83,15 +87,22 @@ class Zygote:
         return not self._closed and self._owner == os.getpid()
 
     def send(self, order: Mapping[str, Any], blobs: Sequence[bytes] = ()) -> None:
-        """Raises:
-        ZygoteEnded: it is gone.
+        """Give an order. Reports that come meanwhile are kept for `receive`: a zygote whose report nobody reads would read no order, and
+        each side would wait for the other.
+
+        Raises: as `receive`.
         """
         self.ready()
         self._asked = True
         data = memoryview(encode(order, blobs))
         try:
             while data:
-                data = data[os.write(self._orders, data) :]
+                if any(fd == self._reports for fd, _ in self._both.poll()):
+                    self._read()
+                try:
+                    data = data[os.write(self._orders, data) :]
+                except BlockingIOError:
+                    continue  # the pipe is full: there was a report to read first
         except BrokenPipeError:
             raise self._ended() from None
 
@@ -106,14 +117,18 @@ class Zygote:
         while not self._waiting:
             if not self._poll.poll(None if timeout is None else timeout * 1000):
                 return None
-            data = os.read(self._reports, _CHUNK)
-            if not data:
-                raise self._ended()
-            try:
-                self._waiting += [message for message in self._decoder.feed(data) if not self._is_start(message)]
-            except WireError as error:
-                raise InternalError(f"the compiler's process writes no messages: {error}") from error
+            self._read()
         return self._waiting.pop(0)
+
+    def _read(self) -> None:
+        """Take what there is of reports, which is something or the end."""
+        data = os.read(self._reports, _CHUNK)
+        if not data:
+            raise self._ended()
+        try:
+            self._waiting += [message for message in self._decoder.feed(data) if not self._is_start(message)]
+        except WireError as error:
+            raise InternalError(f"the compiler's process writes no messages: {error}") from error
 
     def guard(self, folder: Path) -> None:
         """Have `folder` removed should this process end before `release`. Nothing is started for it: the next write to its place removes
