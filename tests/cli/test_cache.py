@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -166,7 +167,7 @@ def test_data_that_a_module_reads_is_a_part_of_it(build: Build) -> None:
 
 
 def test_a_module_that_asks_another_process_is_imported_every_time(build: Build) -> None:
-    Path("shared.py").write_text(SHARED + 'import subprocess\nsubprocess.run(["true"])\n')
+    Path("shared.py").write_text(SHARED + "import subprocess\n" + f"subprocess.run([{sys.executable!r}, '-c', ''])\n")
     build()
     made = build()
     assert made["compiled"] == []

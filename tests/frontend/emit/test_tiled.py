@@ -105,7 +105,7 @@ def test_a_length_beyond_32_bits_is_counted_in_64() -> None:
     # The addresses to which the kernel adds the tile's place.
     data = x.ctypes.data - (n - 4096) * 4
     out = partials.ctypes.data - (tiles - 1) * 4
-    code.run("total", np.uint64(data), np.uint64(out), np.uint64(0), np.uint64(n), np.uint64(0), begin=tiles - 1)
+    code.run("total", np.uint64(data % 2**64), np.uint64(out % 2**64), np.uint64(0), np.uint64(n), np.uint64(0), begin=tiles - 1)
     assert partials[0] == reduced(x, add, 0)[0]
 
 
