@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeAlias
 
 from gompute.runtime.stream import Stream
+
+Extent: TypeAlias = tuple[int, int, int]
+#: Called with the module's code, the symbol, grid, block, bytes of shared memory, and the address of the array of argument pointers.
+Interpreter: TypeAlias = Callable[[str, str, Extent, Extent, int, int], None]
+_INTERPRETER = ctypes.CFUNCTYPE(
+    None,
+    ctypes.c_char_p,
+    ctypes.c_char_p,
+    ctypes.POINTER(ctypes.c_uint64),
+    ctypes.POINTER(ctypes.c_uint64),
+    ctypes.c_uint64,
+    ctypes.c_void_p,
+)
 
 
 @dataclass(frozen=True)
@@ -100,6 +114,7 @@ class Driver:
             getattr(self._library, name).restype = ctypes.c_char_p
         self._library.test_driver_held.restype = ctypes.c_size_t
         self._library.test_driver_launches.restype = ctypes.c_ulong
+        self._interpreter: object = None
 
     def reset(self, kernels: Path | None = None) -> None:
         """One device of the usual kind, no faults, nothing recorded."""
@@ -126,6 +141,24 @@ class Driver:
 
     def forget_faults(self) -> None:
         self._library.test_driver_forget_faults()
+
+    def interpreter(self, function: Interpreter | None) -> None:
+        """Launches go to this function, in the thread of their stream; without one to CPU builds."""
+
+        def called(image: bytes, symbol: bytes, grid: Any, block: Any, shared: int, arguments: int) -> None:
+            assert function is not None
+            function(image.decode(), symbol.decode(), (grid[0], grid[1], grid[2]), (block[0], block[1], block[2]), shared, arguments)
+
+        self._interpreter = None if function is None else _INTERPRETER(called)  # kept: the library holds no reference
+        self._library.test_driver_interpreter(self._interpreter)
+
+    @property
+    def blocks(self) -> list[tuple[int, int]]:
+        """Address and size of each allocation."""
+        room = self._library.test_driver_blocks(None, None, 0)
+        addresses, sizes = (ctypes.c_void_p * room)(), (ctypes.c_size_t * room)()
+        self._library.test_driver_blocks(addresses, sizes, room)
+        return [(address or 0, size) for address, size in zip(addresses, sizes, strict=True)]
 
     @property
     def calls(self) -> list[str]:

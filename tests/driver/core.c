@@ -264,6 +264,11 @@ EXPORT void test_driver_forget_faults(void) {
     }
 }
 
+interpreter *interpret;
+
+/* Launches go there from now on; NULL: to CPU builds again. */
+EXPORT void test_driver_interpreter(interpreter *function) { interpret = function; }
+
 EXPORT int test_driver_kernels(const char *path) {
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL || kernel_libraries == 16) return 0;

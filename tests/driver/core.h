@@ -1,7 +1,7 @@
 /* Driver libraries for tests: what both vendors' share.
  *
- * "Device memory" is host memory, a module is a copy of the blob that was loaded, and a launch runs the CPU build of the same kernel, so
- * results come back and can be compared. Every call is recorded; any call can be told to fail; misuse that a real driver would answer
+ * "Device memory" is host memory, a module is a copy of the blob that was loaded, and a launch runs the CPU build of the same kernel, or
+ * an interpreter of the module's code, so results come back and can be compared. Every call is recorded; any call can be told to fail; misuse that a real driver would answer
  * with a crash or with silence (use after free, a copy past the end, a null argument) is written down as a problem. Each stream runs its
  * work in a thread of its own, so that a missing wait shows.
  *
@@ -106,6 +106,9 @@ void read_metadata(const struct module *module, struct function *function); /* m
 /* The CPU build of a kernel; NULL, and a problem, when there is none by that name. */
 typedef void entry(void **arguments, void *launch, uint64_t begin, uint64_t end);
 entry *cpu_build(const char *symbol);
+/* Runs a module's code in place of a CPU build, where the tests have set it. */
+typedef void interpreter(const char *image, const char *symbol, const uint64_t *grid, const uint64_t *block, uint64_t shared, void **arguments);
+extern interpreter *interpret;
 /* Makes the device's error stick where the tests want that of this kernel. */
 void break_device(int device, const char *symbol);
 /* Everything of a device is gone. */

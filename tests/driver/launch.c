@@ -1,4 +1,4 @@
-/* Launches: the kernel's CPU build, on a stream. */
+/* Launches: the kernel's CPU build, or its code in an interpreter, on a stream. */
 #include "core.h"
 
 #include <stdlib.h>
@@ -11,7 +11,10 @@ ENTRY(cuModuleUnload, hipModuleUnload)(void *module) {
     return answer(unload(module) ? SUCCESS : INVALID_HANDLE);
 }
 
+static void no_build(void **arguments, void *launch, uint64_t begin, uint64_t end) { (void)arguments, (void)launch, (void)begin, (void)end; }
+
 struct launch {
+    const char *image; /* for an interpreter; unloading the module waits for its launches */
     entry *kernel;
     struct {
         uint64_t grid[3], block[3], shared;
@@ -41,6 +44,13 @@ static void run_launch(struct work *work) {
     break_device(work->device, launch->symbol);
 }
 
+static void run_interpreted(struct work *work) {
+    struct launch *launch = work->data;
+    void *arguments[MAX_ARGUMENTS];
+    for (int i = 0; i < launch->arguments; i++) arguments[i] = launch->values + launch->offsets[i];
+    interpret(launch->image, launch->symbol, launch->shape.grid, launch->shape.block, launch->shape.shared, arguments);
+}
+
 /* The arguments are copied, as a driver does: it knows their sizes from the code. */
 static result launch(struct function *function, struct stream *stream, const unsigned grid[3], const unsigned block[3], unsigned shared, void **arguments) {
     size_t size = sizeof(struct launch);
@@ -50,7 +60,8 @@ static result launch(struct function *function, struct stream *stream, const uns
     all->shape.shared = shared;
     all->arguments = function->arguments;
     memcpy(all->symbol, function->symbol, sizeof all->symbol);
-    all->kernel = cpu_build(function->symbol);
+    all->image = function->module->image;
+    all->kernel = interpret != NULL ? no_build : cpu_build(function->symbol);
     size_t end = 0;
     for (int i = 0; i < function->arguments && all->kernel != NULL; i++) {
         if (arguments[i] == NULL) {
@@ -64,7 +75,7 @@ static result launch(struct function *function, struct stream *stream, const uns
     }
     result code = LAUNCH_FAILED;
     if (all->kernel != NULL) {
-        struct work *work = new_work(function->symbol, stream->device, run_launch, all, size);
+        struct work *work = new_work(function->symbol, stream->device, interpret != NULL ? run_interpreted : run_launch, all, size);
         code = submit(stream, work);
     }
     free(all);

@@ -67,6 +67,19 @@ int inside(const char *call, const void *address, size_t size) {
     return found;
 }
 
+/* Addresses and sizes of what is allocated on devices, as many as there is room for; how many there are. */
+EXPORT int test_driver_blocks(void **addresses, size_t *sizes, int room) {
+    int count = 0;
+    pthread_mutex_lock(&lock);
+    for (struct block *block = blocks; block != NULL; block = block->next) {
+        if (block->kind != DEVICE_MEMORY) continue;
+        if (count < room) addresses[count] = block->address, sizes[count] = block->size;
+        count++;
+    }
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+
 size_t allocated(enum kind_of_memory kind) {
     size_t sum = 0;
     pthread_mutex_lock(&lock);
