@@ -333,8 +333,8 @@ def votes(data: ptr[i32], out: ptr[u32], n: u64) -> None:
         found &= found - 1
         count += 1
     nobody = not g.warp_any(x > 1000) and g.warp_all(x <= 1000) and g.ballot(x > 1000) == 0
-    only_first = g.ballot(True, mask=1) == 1 and g.warp_any(True, mask=1)
     if g.lane_id() == 0:
+        only_first = g.ballot(True, mask=1) == 1 and g.warp_any(True, mask=1)
         g.atomic_add(out, 0, count)
         if nobody and only_first:
             g.atomic_add(out, 1, g.warp_size)

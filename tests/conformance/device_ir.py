@@ -25,6 +25,12 @@ _IMPLICIT_READ = re.compile(
     r"  (?P<d>%\w+) = zext i\d+ (?P=v) to i64\n",
     re.MULTILINE,
 )
+#: The barrier of a block: AMD's waits and orders nothing by itself.
+_BARRIERS = re.compile(
+    r"  call void @llvm\.nvvm\.barrier\.cta\.sync\.aligned\.all\(i32 0\)\n"
+    r'|  fence syncscope\("workgroup"\) release\n  call void @llvm\.amdgcn\.s\.barrier\(\)\n  fence syncscope\("workgroup"\) acquire\n'
+)
+_SCOPES = {"block": "block", "workgroup": "block", "device": "device", "agent": "device"}
 _FUNCTION = re.compile(r"^define [^\n]*@(\w+)\(.*?^}$", re.MULTILINE | re.DOTALL)
 _VALUE = re.compile(r"%[\w.$-]+")
 _VENDOR = re.compile(r"@llvm\.(?:nvvm|amdgcn)\.[\w.]+")
@@ -47,6 +53,11 @@ def _common(body: str) -> str:
     body = re.sub(r' "(?:nvvm\.reqntid|nvvm\.maxntid|amdgpu-flat-work-group-size)"="[\d,]+"', "", body)
     body = _REGISTER.sub(lambda m: f"  {m['d']} = {_NVIDIA[m['n']] if m['n'] else _AMD[m['a']]}.{m['axis']}\n", body)
     body = _IMPLICIT_READ.sub(lambda m: f"  {m['d']} = {_IMPLICIT[int(m['offset'])]}\n", body)
+    body = _BARRIERS.sub("  barrier\n", body)
+    body = re.sub(r'syncscope\("(\w+)"\)', lambda m: f"scope {_SCOPES.get(m[1], m[1])}", body)
+    # What AMD must know of memory to use its atomic instructions; and metadata is numbered through the module.
+    body = re.sub(r", !amdgpu\.[\w.]+ !\{\}", "", body)
+    body = re.sub(r"!llvm\.loop !\d+", "!llvm.loop", body)
     names: dict[str, str] = {}
     return _VALUE.sub(lambda m: names.setdefault(m[0], f"%v{len(names)}"), body)
 

@@ -291,7 +291,13 @@ def highest_before(a: i32, b: i32) -> i32:
     return max(a, b)
 
 
+@g.scan(identity=1)
+def products(a: u32, b: u32) -> u32:
+    return a * b
+
+
 running = g.sum_scan("running", f32)
+before = g.sum_scan("before", i64, exclusive=True)
 
 SUMS = (("f32", f32, u32), ("f64", f64, i64), ("i32", i32, i8), ("u64", u64, u8), ("bf16", bf16, i16), ("f16", f16, i32), ("i8", i8, u16))
 ADDED = [g.scatter_add(f"scatter_add_{name}", element, index, block_size=128) for name, element, index in SUMS]

@@ -13,9 +13,9 @@ import pytest
 from gompute.artifacts.kernel_set import KernelSet
 from tests.conformance import matrix
 from tests.conformance.conftest import TARGETS
-from tests.conformance.loading import SOURCE
+from tests.conformance.loading import BLOCKS, SOURCE
 
-__all__ = ["matrix_set", "ptx_set"]
+__all__ = ["block_ptx_set", "matrix_set", "ptx_set"]
 
 
 def _shared(
@@ -48,6 +48,13 @@ def ptx_set(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> KernelS
     """The conformance root for NVIDIA, without cubins, so that a device gets PTX."""
     targets = [target for target in TARGETS if target.startswith("sm_")]
     return _shared(tmp_path_factory, worker_id, "ptx", SOURCE, targets)
+
+
+@pytest.fixture(scope="session")
+def block_ptx_set(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> KernelSet:
+    """The root of kernels whose work-items meet, for NVIDIA."""
+    targets = [target for target in TARGETS if target.startswith("sm_")]
+    return _shared(tmp_path_factory, worker_id, "blocks", BLOCKS, targets)
 
 
 @pytest.fixture(scope="session")

@@ -11,17 +11,20 @@ from typing import Any, TypeAlias
 
 import pytest
 
+import gompute as g
 from gompute.frontend import root, typed
 from gompute.frontend.check import calls, expressions
 from gompute.frontend.check.statements import Block
 from gompute.frontend.loader import load_root
 from gompute.frontend.source import Sources
-from gompute.lang import builtins, promotion
+from gompute.lang import block, builtins, promotion
 from gompute.lang.operation import OPERATIONS
 from gompute.lang.types import BOOL, SCALARS, ParamsType, PointerType, ScalarType
 from gompute.targets import parse_target
 from tests.conformance import matrix
-from tests.conformance.loading import SOURCE
+from tests.conformance.loading import BLOCKS, FOLDER, SOURCE
+
+MATH = FOLDER / "math_kernels.py"
 
 #: Its specs, and a typed tree for each of its kernels.
 Root: TypeAlias = tuple[tuple[Any, ...], list[typed.Module]]
@@ -38,7 +41,7 @@ def _matrix(folder: Path) -> Path:
 def roots(tmp_path_factory: pytest.TempPathFactory) -> list[Root]:
     """The specs and the typed trees of each root."""
     found = []
-    for source in (SOURCE, _matrix(tmp_path_factory.mktemp("matrix"))):
+    for source in (SOURCE, BLOCKS, MATH, _matrix(tmp_path_factory.mktemp("matrix"))):
         sources = Sources(source.parent, str(source.parent))
         specs, _ = load_root(source, source.stem, None, sources)
         found.append((specs, list(root.check_module(source.stem, specs, sources, parse_target("sm_75")))))
@@ -142,7 +145,8 @@ def test_every_kind_of_node_and_statement(nodes: list[Any]) -> None:
 
 
 def _sources() -> list[ast.AST]:
-    texts = [SOURCE.read_text(), (SOURCE.parent / "conformance_shared.py").read_text(), matrix.source()]
+    files = (SOURCE, BLOCKS, MATH, FOLDER / "conformance_shared.py")
+    texts = [*(file.read_text() for file in files), matrix.source()]
     return [node for text in texts for node in ast.walk(ast.parse(text))]
 
 
@@ -151,6 +155,7 @@ def test_every_piece_of_syntax_and_every_builtin() -> None:
     kinds = {type(node) for node in nodes}
     assert not {kind for kind in (*Block._HANDLERS, *expressions._HANDLERS) if kind not in kinds}
     named = {node.attr for node in nodes if isinstance(node, ast.Attribute)} | {node.id for node in nodes if isinstance(node, ast.Name)}
-    public = {name for name in builtins.__all__ if not inspect.isclass(getattr(builtins, name))}
+    public = {name for part in (builtins, block) for name in part.__all__ if name in g.__all__ and not inspect.isclass(getattr(part, name))}
+    assert len(public) > 20
     assert not public - named
     assert not {getattr(function, "__name__", "") for function in calls._HANDLERS} - named

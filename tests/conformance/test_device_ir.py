@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -13,14 +14,19 @@ from gompute.frontend import RootIR, compile_root
 from gompute.targets import parse_target
 from tests.conformance import device_ir
 from tests.conformance.conftest import TARGETS
-from tests.conformance.loading import SOURCE
+from tests.conformance.loading import BLOCKS, FOLDER, SOURCE
 
 AMD = [target for target in TARGETS if target.startswith("gfx")]
 
 
+MATH = FOLDER / "math_kernels.py"
+#: What has no common form: warps, and on NVIDIA atomics that the whole system sees. Their numbers are compared in tests of values.
+OWN = re.compile(r"@llvm\.(nvvm\.(atomic\.|shfl\.sync|vote\.|read\.ptx\.sreg\.laneid)|amdgcn\.(ds\.bpermute|mbcnt\.|ballot\.))")
+
+
 @cache
-def _root(target: str) -> RootIR:
-    return compile_root(SOURCE, name="kernels", imports=None, target=parse_target(target))
+def _root(target: str, source: Path = SOURCE) -> RootIR:
+    return compile_root(source, name=source.stem, imports=None, target=parse_target(target))
 
 
 @cache
@@ -30,17 +36,22 @@ def _isa(target: str) -> str:
     return join_pieces(pieces, parsed, emit=emit).listings["asm"]
 
 
+@pytest.mark.parametrize("source", [SOURCE, BLOCKS, MATH], ids=["kernels", "blocks", "math"])
 @pytest.mark.parametrize("target", AMD)
-def test_the_ir_differs_from_nvidias_only_in_what_the_backends_own(target: str) -> None:
-    nvidia, amd = _root("sm_90").ir, _root(target).ir
+def test_the_ir_differs_from_nvidias_only_in_what_the_backends_own(target: str, source: Path) -> None:
+    nvidia, amd = _root("sm_90", source).ir, _root(target, source).ir
     assert device_ir.tables(nvidia) == device_ir.tables(amd)
     left, right = device_ir.functions(nvidia), device_ir.functions(amd)
     assert left.keys() == right.keys()
-    assert len(left) > 100
+    compared = 0
     for name, body in left.items():
-        assert not device_ir.owned(body) and not device_ir.owned(right[name]), f"{name}: device_ir.py does not know how to compare this"
-        difference = "\n".join(difflib.unified_diff(body.splitlines(), right[name].splitlines(), "nvidia", "amd", lineterm=""))
-        assert not difference, f"{name}:\n{difference}"
+        owned = device_ir.owned(body) | device_ir.owned(right[name])
+        assert all(map(OWN.match, owned)), f"{name}: device_ir.py does not know how to compare {sorted(owned)}"
+        if not owned:
+            difference = "\n".join(difflib.unified_diff(body.splitlines(), right[name].splitlines(), "nvidia", "amd", lineterm=""))
+            assert not difference, f"{name}:\n{difference}"
+            compared += 1
+    assert compared > 0.6 * len(left)
 
 
 def test_a_difference_in_meaning_is_seen() -> None:

@@ -8,29 +8,24 @@ import numpy as np
 import pytest
 
 import gompute as g
-from tests.conformance import traps
+from tests.conformance import block_cases, traps
 from tests.conformance.cases import Case, cases
 from tests.conformance.comparison import same_bits
 from tests.conformance.loading import spec
-from tests.conformance.sets import ptx_set
+from tests.conformance.sets import block_ptx_set, ptx_set
+from tests.conformance.test_blocks import launched as launched_blocks
 from tests.driver.control import Driver
 from tests.ptx.device import interpreted
 
-__all__ = ["ptx_set"]
+__all__ = ["block_ptx_set", "ptx_set"]
 
 CASES = cases() + traps.cases()
 ARCHES = {"sm_75": "7.5", "sm_90": "9.0", "sm_120": "12.0"}
 
 
-def launched(case: Case) -> tuple[tuple[Any, ...], dict[int, np.ndarray]]:
-    """The arguments of a launch on a device, and what the arrays hold afterwards."""
-    found: tuple[tuple[Any, ...], dict[int, np.ndarray]] = getattr(case, "launched", (case.arguments, case.expected))
-    return found
-
-
 def run(case: Case, kernels: Any) -> tuple[Any, ...]:
     """The case's arguments after a launch, each array in an allocation of its own."""
-    given = launched(case)[0]
+    given = case.launched[0]
     arrays = [value for value in given if isinstance(value, np.ndarray)]
     handle: Any = (
         g.Kernel(spec(case.kernel), "cuda", kernels=kernels) if case.grid is None else g.RawKernel(case.kernel, "cuda", kernels=kernels)
@@ -65,5 +60,14 @@ def test_ptx_gives_the_expected_bits(case: Case, target: str, ptx_set: Any, nvid
     with interpreted(nvidia, ARCHES[target]) as device:
         after = run(case, ptx_set)
     assert device.kernels
-    for position, wanted in launched(case)[1].items():
+    for position, wanted in case.launched[1].items():
+        same_bits(after[position], wanted)
+
+
+@pytest.mark.parametrize("target", ARCHES)
+@pytest.mark.parametrize("case", block_cases.cases(), ids=[case.kernel for case in block_cases.cases()])
+def test_work_items_that_meet_give_the_expected_bits(case: Case, target: str, block_ptx_set: Any, nvidia: Driver) -> None:
+    with interpreted(nvidia, ARCHES[target]):
+        after = launched_blocks(case, "cuda", block_ptx_set)
+    for position, wanted in case.expected.items():
         same_bits(after[position], wanted)

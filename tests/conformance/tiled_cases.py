@@ -80,6 +80,11 @@ def tiled_cases() -> list[Case]:
     for n in (1, 2, 16, 257, 4097, 20_481):
         x = generator.integers(-(2**31), 2**31, n).astype(np.int32)
         made.append(Case("highest_before", (x, np.zeros_like(x)), {1: scanned(x, np.maximum, -(2**31))}))
+    for n in (1, 300, 5000):
+        odd = generator.integers(0, 2**31, n).astype(np.uint32) * np.uint32(2) + np.uint32(1)
+        made.append(Case("products", (odd, np.zeros_like(odd)), {1: scanned(odd, np.multiply)}))
+        whole = generator.integers(-(2**62), 2**62, n)
+        made.append(Case("before", (whole, np.zeros_like(whole)), {1: scanned(whole, np.add, 0)}))
     square = floats(64 * 70).reshape(64, 70)
     made.append(Case("running", (square, np.zeros_like(square)), {1: scanned(square.ravel(), add).reshape(square.shape)}))
     return made
