@@ -13,9 +13,12 @@ import pytest
 from gompute.artifacts.kernel_set import KernelSet
 from tests.conformance import matrix
 from tests.conformance.conftest import TARGETS
-from tests.conformance.loading import BLOCKS, SOURCE
+from tests.conformance.loading import BLOCKS, FOLDER, SOURCE
 
-__all__ = ["block_ptx_set", "matrix_set", "ptx_set"]
+__all__ = ["ROOTS", "block_ptx_set", "matrix_set", "ptx_set"]
+
+#: The roots that are files: every kernel that somebody wrote.
+ROOTS = tuple(sorted([*FOLDER.glob("*kernels.py"), BLOCKS]))
 
 
 def _shared(

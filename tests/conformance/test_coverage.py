@@ -22,9 +22,8 @@ from gompute.lang.operation import OPERATIONS
 from gompute.lang.types import BOOL, SCALARS, ParamsType, PointerType, ScalarType
 from gompute.targets import parse_target
 from tests.conformance import matrix
-from tests.conformance.loading import BLOCKS, FOLDER, SOURCE
-
-MATH = FOLDER / "math_kernels.py"
+from tests.conformance.loading import FOLDER
+from tests.conformance.sets import ROOTS
 
 #: Its specs, and a typed tree for each of its kernels.
 Root: TypeAlias = tuple[tuple[Any, ...], list[typed.Module]]
@@ -41,7 +40,7 @@ def _matrix(folder: Path) -> Path:
 def roots(tmp_path_factory: pytest.TempPathFactory) -> list[Root]:
     """The specs and the typed trees of each root."""
     found = []
-    for source in (SOURCE, BLOCKS, MATH, _matrix(tmp_path_factory.mktemp("matrix"))):
+    for source in (*ROOTS, _matrix(tmp_path_factory.mktemp("matrix"))):
         sources = Sources(source.parent, str(source.parent))
         specs, _ = load_root(source, source.stem, None, sources)
         found.append((specs, list(root.check_module(source.stem, specs, sources, parse_target("sm_75")))))
@@ -145,7 +144,7 @@ def test_every_kind_of_node_and_statement(nodes: list[Any]) -> None:
 
 
 def _sources() -> list[ast.AST]:
-    files = (SOURCE, BLOCKS, MATH, FOLDER / "conformance_shared.py")
+    files = (*ROOTS, FOLDER / "conformance_shared.py")
     texts = [*(file.read_text() for file in files), matrix.source()]
     return [node for text in texts for node in ast.walk(ast.parse(text))]
 

@@ -14,12 +14,12 @@ from gompute.frontend import RootIR, compile_root
 from gompute.targets import parse_target
 from tests.conformance import device_ir
 from tests.conformance.conftest import TARGETS
-from tests.conformance.loading import BLOCKS, FOLDER, SOURCE
+from tests.conformance.loading import SOURCE
+from tests.conformance.sets import ROOTS
 
 AMD = [target for target in TARGETS if target.startswith("gfx")]
 
 
-MATH = FOLDER / "math_kernels.py"
 #: What has no common form: warps, and on NVIDIA atomics that the whole system sees. Their numbers are compared in tests of values.
 OWN = re.compile(r"@llvm\.(nvvm\.(atomic\.|shfl\.sync|vote\.|read\.ptx\.sreg\.laneid)|amdgcn\.(ds\.bpermute|mbcnt\.|ballot\.))")
 
@@ -36,7 +36,7 @@ def _isa(target: str) -> str:
     return join_pieces(pieces, parsed, emit=emit).listings["asm"]
 
 
-@pytest.mark.parametrize("source", [SOURCE, BLOCKS, MATH], ids=["kernels", "blocks", "math"])
+@pytest.mark.parametrize("source", ROOTS, ids=[root.stem for root in ROOTS])
 @pytest.mark.parametrize("target", AMD)
 def test_the_ir_differs_from_nvidias_only_in_what_the_backends_own(target: str, source: Path) -> None:
     nvidia, amd = _root("sm_90", source).ir, _root(target, source).ir
