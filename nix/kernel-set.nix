@@ -1,4 +1,4 @@
-# mkKernels { src; roots ? ...; targets ? ...; manifest ? ...; keep ? [ ]; heavyLanes ? ...; heavyFeatures ? [ ]; emitCubin ? false; name ? "kernels"; } -> kernel set
+# mkKernels { src; roots ? ...; targets ? ...; manifest ? ...; keep ? [ ]; optimize ? ...; heavyLanes ? ...; heavyFeatures ? [ ]; emitCubin ? false; name ? "kernels"; } -> kernel set
 # What is left out comes from [tool.gompute] of src's pyproject.toml.
 { pkgs, lib, environments, compilerSource, kernel, package }:
 { src
@@ -8,6 +8,8 @@
 , manifest ? null
   # Kernels to compile besides: "ROOT.KERNEL" or "ROOT.KERNEL[f32]".
 , keep ? [ ]
+  # "fast", "safe" or "debug", or one of them for each backend; a root's own `optimize` goes first.
+, optimize ? null
 , heavyLanes ? null
   # What a machine must have to compile a heavy root, for example [ "big-parallel" ].
 , heavyFeatures ? [ ]
@@ -22,6 +24,7 @@ let
     roots = lib.listRoots (given roots project.roots);
     targets = given targets project.targets;
     heavyLanes = given heavyLanes project.heavyLanes;
+    optimize = given optimize project.optimize;
     inherit launched;
   };
   named = lib.readManifest src (given manifest project.manifest);
@@ -36,6 +39,7 @@ let
   pairs = builtins.concatMap (root: map (target: { inherit root target; }) (builtins.filter (isFor root) rows)) (builtins.filter isLaunched request.roots);
   unit = after: { root, target }: kernel {
     inherit src root target emitCubin heavyFeatures after;
+    optimize = lib.optimizeFor { root = root.optimize; project = request.optimize; } target.backend;
     launched = if launched == null then null else launched.${root.name};
   };
   # Roots that nothing is launched of: the set says that they were left out.

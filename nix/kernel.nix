@@ -1,7 +1,7 @@
-# kernel { src; root; target; emitCubin; heavyFeatures; launched ? null; after ? null; } -> a kernel set of one root for one target
+# kernel { src; root; target; optimize ? "fast"; emitCubin; heavyFeatures; launched ? null; after ? null; } -> a kernel set of one root for one target
 # `src` is read for the root's own files alone. `after` is what a heavy root waits for: see lane-token.nix.
 { pkgs, environments, compilerSource }:
-{ src, root, target, emitCubin, heavyFeatures, launched ? null, after ? null }:
+{ src, root, target, optimize ? "fast", emitCubin, heavyFeatures, launched ? null, after ? null }:
 let
   cubin = emitCubin && target.backend == "cuda";
   environment = if cubin then environments.compilerWithPtxas else environments.compiler;
@@ -50,6 +50,6 @@ pkgs.runCommand "kernels-${root.name}-${target.safe_name}"
   export PYTHONPATH=${compilerSource} PYTHONDONTWRITEBYTECODE=1
   # A builder's output is a terminal; through a pipe the progress comes as plain lines.
   set -o pipefail
-  python3 -m gompute build --target ${quote target.name} --emit ptx${if cubin then ",cubin" else ""} -j 1 ${if launched == null then "" else "--manifest manifest.json "}--no-cache -o ../set 2>&1 | cat
+  python3 -m gompute build --target ${quote target.name} --emit ptx${if cubin then ",cubin" else ""} -j 1 ${if launched == null then "" else "--manifest manifest.json "}${if optimize == "fast" then "" else "--optimize ${target.backend}=${optimize} "}--no-cache -o ../set 2>&1 | cat
   cp -r ../set $out
 ''

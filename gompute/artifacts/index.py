@@ -18,7 +18,7 @@ from gompute.artifacts.entry import KernelEntry
 from gompute.artifacts.name_table import kernel_from_node, kernel_to_json
 from gompute.artifacts.names import blob_file, is_identifier, is_root_name
 from gompute.errors import ArtifactError
-from gompute.targets import KINDS, BlobKind, Target, find_target
+from gompute.targets import FAST, KINDS, OPTIMIZE, BlobKind, Mode, Target, find_target
 
 __all__ = [
     "FORMAT",
@@ -80,6 +80,7 @@ class UnitEntry:
         kernels: the name table, by public name, sorted.
         toolchain: the version of each tool that had a part in the blobs.
         ir: the sha256, in hex, of the LLVM IR that each kernel was compiled from, by public name; empty where that is not known.
+        mode: how the blobs were made.
     """
 
     root: str
@@ -88,6 +89,7 @@ class UnitEntry:
     kernels: Mapping[str, KernelEntry]
     toolchain: Mapping[str, str]
     ir: Mapping[str, str] = field(default_factory=dict)
+    mode: Mode = FAST
 
     def blob(self, kind: BlobKind) -> BlobEntry | None:
         """The blob of that kind, or None."""
@@ -141,6 +143,7 @@ def encode_index(index: Index) -> bytes:
             "kernels": {name: kernel_to_json(kernel) for name, kernel in unit.kernels.items()},
             "toolchain": dict(unit.toolchain),
             **({"ir": dict(unit.ir)} if unit.ir else {}),
+            **({"mode": {"lineinfo": unit.mode.lineinfo, "optimize": unit.mode.optimize}} if unit.mode != FAST else {}),
         }
     document: dict[str, Any] = {"format": FORMAT, "generator": dict(index.generator), "roots": roots}
     if index.left_out:
@@ -232,7 +235,7 @@ def _left_out(node: Node, owners: Mapping[str, str]) -> dict[str, tuple[str, ...
 
 
 def _unit(node: Node, root: str, target: Target, known: dict[str, KernelEntry]) -> UnitEntry:
-    members = node.members(("blobs", "kernels", "toolchain"), ("ir",))
+    members = node.members(("blobs", "kernels", "toolchain"), ("ir", "mode"))
     # In the order of the table of kinds, whatever the file's.
     allowed = KINDS[target.backend]
     entries = members["blobs"].members((), allowed)
@@ -252,7 +255,17 @@ def _unit(node: Node, root: str, target: Target, known: dict[str, KernelEntry]) 
     ir = {name: given.matching(_SHA256, "64 hex digits") for name, given in members["ir"].mapping().items()} if "ir" in members else {}
     if ir and ir.keys() != table.keys():
         members["ir"].wrong("lists other kernels than 'kernels'")
-    return UnitEntry(root, target, blobs, table, _versions(members["toolchain"]), ir)
+    mode = _mode(members["mode"]) if "mode" in members else FAST
+    return UnitEntry(root, target, blobs, table, _versions(members["toolchain"]), ir, mode)
+
+
+def _mode(node: Node) -> Mode:
+    members = node.members(("lineinfo", "optimize"))
+    lineinfo, word = members["lineinfo"].value, members["optimize"].text()
+    optimize = next((known for known in OPTIMIZE if known == word), None)
+    if optimize is None or not isinstance(lineinfo, bool):
+        node.wrong(f"must have a lineinfo that is true or false, and an optimize that is one of {', '.join(OPTIMIZE)}")
+    return Mode(optimize, lineinfo)
 
 
 def _blob(node: Node, root: str, target: Target, kind: BlobKind) -> BlobEntry:

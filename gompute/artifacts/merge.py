@@ -30,6 +30,7 @@ def read_units(kernels: KernelSet) -> tuple[NewUnit, ...]:
             kernels=tuple(unit.kernels.values()),
             toolchain=unit.toolchain,
             ir=unit.ir,
+            mode=unit.mode,
         )
         for unit in kernels.index.units
     )
@@ -101,6 +102,8 @@ def _left_out(sources: Sequence[KernelSet], units: Sequence[NewUnit]) -> dict[st
 
 def _unite(first: NewUnit, first_set: KernelSet, second: NewUnit, second_set: KernelSet) -> NewUnit:
     where = f"root {first.root!r} for {first.target} of {first_set.path} and of {second_set.path}"
+    if first.mode != second.mode:
+        raise ArtifactError(f"{where} differ: one was built {first.mode}, the other {second.mode}; build one of them again")
     blobs = {blob.kind: blob for blob in first.blobs}
     for blob in second.blobs:
         if blobs.setdefault(blob.kind, blob) != blob:

@@ -16,7 +16,7 @@ from gompute.artifacts.index import MAX_INDEX, BlobEntry, Index, UnitEntry, deco
 from gompute.artifacts.names import INDEX, LISTINGS, blob_file, is_set_file, listing_file
 from gompute.artifacts.staging import replace_folder
 from gompute.errors import ArtifactError, InternalError
-from gompute.targets import KINDS, BlobKind, Target
+from gompute.targets import FAST, KINDS, BlobKind, Mode, Target
 
 __all__ = ["NewBlob", "NewUnit", "SetContent", "WrittenBlob", "check_destination", "set_content", "write_set", "writing"]
 
@@ -44,6 +44,7 @@ class NewUnit:
             built beside it.
         listings: text by kind (`ir`, `asm`), written beside the blobs for people to read.
         ir: see `UnitEntry.ir`.
+        mode: how the blobs were made.
     """
 
     root: str
@@ -53,6 +54,7 @@ class NewUnit:
     toolchain: Mapping[str, str]
     listings: Mapping[str, str] = field(default_factory=dict)
     ir: Mapping[str, str] = field(default_factory=dict)
+    mode: Mode = FAST
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +217,7 @@ def _entry(unit: NewUnit) -> UnitEntry:
         kernels={kernel.name: kernel for kernel in sorted(unit.kernels, key=lambda kernel: kernel.name)},
         toolchain=dict(sorted(unit.toolchain.items())),
         ir=dict(sorted(unit.ir.items())),
+        mode=unit.mode,
     )
 
 

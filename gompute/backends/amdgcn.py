@@ -25,9 +25,9 @@ VECTORISE = False
 _TARGET_ID_PREFIX = "amdgcn-amd-amdhsa--"
 
 
-def machine(target: Target) -> llvm.TargetMachine:
+def machine(target: Target, level: int = 3) -> llvm.TargetMachine:
     """LLVM's code generator, with xnack and sramecc as the target pins them."""
-    return llvm.Target.from_triple(target.triple).create_target_machine(cpu=target.cpu, features=target.features, opt=3)
+    return llvm.Target.from_triple(target.triple).create_target_machine(cpu=target.cpu, features=target.features, opt=level)
 
 
 def code(unit: Unit) -> bytes:

@@ -27,10 +27,10 @@ _MACHINES = {"x86_64": (62, "elf_x86_64"), "aarch64": (183, "aarch64linux")}
 _NO_HOOKS = ("-init=", "-fini=")
 
 
-def machine(target: Target) -> llvm.TargetMachine:
+def machine(target: Target, level: int = 3) -> llvm.TargetMachine:
     """LLVM's code generator for a processor and features that are the target's own, never the host's."""
     return llvm.Target.from_triple(target.triple).create_target_machine(
-        cpu=target.cpu, features=target.features, opt=3, reloc="pic", codemodel="small"
+        cpu=target.cpu, features=target.features, opt=level, reloc="pic", codemodel="small"
     )
 
 

@@ -20,9 +20,9 @@ __all__ = ["VECTORISE", "code", "join", "machine"]
 VECTORISE = False
 
 
-def machine(target: Target) -> llvm.TargetMachine:
+def machine(target: Target, level: int = 3) -> llvm.TargetMachine:
     """LLVM's code generator. Given the processor alone, it writes the lowest PTX version that has it; a version is never asked for."""
-    return llvm.Target.from_triple(target.triple).create_target_machine(cpu=target.cpu, features=target.features, opt=3)
+    return llvm.Target.from_triple(target.triple).create_target_machine(cpu=target.cpu, features=target.features, opt=level)
 
 
 def code(unit: Unit) -> bytes:

@@ -44,14 +44,15 @@ def name_locals(module: llvm.ModuleRef, keep: Container[str], suffix: str) -> No
                 value.name = f"{value.name or f'unnamed{number}'}${suffix}"
 
 
-def optimise(module: llvm.ModuleRef, machine: llvm.TargetMachine, *, vectorise: bool, straight_line: bool) -> None:
-    """Run LLVM's default pipeline at -O3.
+def optimise(module: llvm.ModuleRef, machine: llvm.TargetMachine, *, vectorise: bool, straight_line: bool, level: int = 3) -> None:
+    """Run LLVM's default pipeline.
 
     Args:
         vectorise: turn loops and straight-line code into vector operations. For a CPU; on a GPU a kernel's work-items are the vector.
         straight_line: leave straight-line code as it is: the search for vectors in it takes time with the square of its length.
+        level: of -O1 to -O3.
     """
-    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    options = llvm.create_pipeline_tuning_options(speed_level=level)
     options.loop_vectorization = vectorise
     options.loop_interleaving = vectorise
     options.slp_vectorization = vectorise and not straight_line

@@ -20,6 +20,7 @@ from gompute.backends.work import Output, Unit, Whole
 from gompute.errors import InternalError
 from gompute.ir.parse import parsed
 from gompute.ir.verify import verify
+from gompute.targets import FAST, Mode
 
 if TYPE_CHECKING:
     from gompute.targets import Target
@@ -30,10 +31,14 @@ _STRAIGHT_LINE = 4 * blocks.LONGEST
 """Lines of LLVM IR in a function from which on it is taken for a straight-line model, before optimisation."""
 
 
+# LLVM's levels of optimisation.
+_LITTLE, _MUCH = 1, 3
+
+
 class _Backend(Protocol):
     VECTORISE: bool
 
-    def machine(self, target: Target) -> llvm.TargetMachine: ...
+    def machine(self, target: Target, level: int = 3) -> llvm.TargetMachine: ...
 
     def code(self, unit: Unit) -> bytes: ...
 
@@ -58,6 +63,7 @@ def compile_piece(
     target: Target,
     *,
     emit: frozenset[str] = frozenset(),
+    mode: Mode = FAST,
     timed: Callable[[str], object] = lambda _: None,
 ) -> Piece:
     """Compile one module for one target, to be joined with the root's others.
@@ -69,6 +75,7 @@ def compile_piece(
         ir: LLVM IR text, complete with triple and data layout.
         kernels: the module's name table, resources not filled in.
         emit: `ir` and `asm` ask for listings; the rest is for `join_pieces`.
+        mode: how the code is to be made; what `debug` looks for is worth more than speed.
         timed: is called with the name of a phase (`read`, `optimise`, `generate`) when it has ended.
 
     Raises:
@@ -77,7 +84,8 @@ def compile_piece(
     """
     _initialise()
     backend = _load(target.backend)
-    machine = backend.machine(target)
+    level = _LITTLE if mode.optimize == "debug" else _MUCH
+    machine = backend.machine(target, level)
     data = machine.target_data
     listings: dict[Listing, str] = {}
     names = [kernel.name for kernel in kernels]
@@ -86,7 +94,7 @@ def compile_piece(
         given = verify(module, kernels, target, "before optimisation")
         timed("read")
         internalise(module, symbols)
-        optimise(module, machine, vectorise=backend.VECTORISE, straight_line=given.longest_body > _STRAIGHT_LINE)
+        optimise(module, machine, vectorise=backend.VECTORISE, straight_line=given.longest_body > _STRAIGHT_LINE, level=level)
         shape = verify(module, kernels, target, "after optimisation")
         shared = static_shared(module, shape, data, kernels)
         check_limits(kernels, shared, target)

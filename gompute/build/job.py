@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from gompute.artifacts.entry import KernelEntry
 from gompute.build.roots import KernelRoot
-from gompute.targets import Target
+from gompute.targets import FAST, Mode, Target
 
-__all__ = ["EMIT", "CodegenJob", "CompileJob", "Job"]
+__all__ = ["EMIT", "CodegenJob", "CompileJob", "Job", "mode_of", "mode_order"]
 
 EMIT = ("ptx", "cubin", "ir", "asm")
 """What `--emit` takes: `ptx` is made for every NVIDIA target, named or not; `cubin` adds one; `ir` and `asm` add listings."""
@@ -24,6 +25,7 @@ class CompileJob:
         emit: some of `EMIT`.
         check_only: stop after type checking; nothing is generated.
         kernels: public names of the kernels to look at, sorted; None for all that the root makes.
+        mode: how the code is made.
     """
 
     root: KernelRoot
@@ -31,6 +33,7 @@ class CompileJob:
     emit: frozenset[str] = frozenset({"ptx"})
     check_only: bool = False
     kernels: tuple[str, ...] | None = None
+    mode: Mode = FAST
 
     @property
     def root_name(self) -> str:
@@ -56,6 +59,7 @@ class CompileJob:
             "imports": None if imports is None else [str(path) for path in imports],
             "kernels": None if self.kernels is None else list(self.kernels),
             "target": self.target.name,
+            **mode_order(self.mode),
         }
 
 
@@ -76,6 +80,17 @@ class CodegenJob:
 
     emit: frozenset[str] = frozenset({"ptx"})
     heavy: bool = False
+    mode: Mode = FAST
+
+
+def mode_order(mode: Mode) -> dict[str, Any]:
+    """A mode as a part of an order; see `mode_of`."""
+    return {"optimize": mode.optimize, "lineinfo": mode.lineinfo}
+
+
+def mode_of(order: Mapping[str, Any]) -> Mode:
+    """The mode in an order."""
+    return Mode(order["optimize"], order["lineinfo"])
 
 
 Job = CompileJob | CodegenJob

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from gompute.artifacts.destination import Destination
@@ -12,13 +12,14 @@ from gompute.artifacts.write import NewBlob, NewUnit, WrittenBlob, set_content
 from gompute.build.clashes import check_kernel_names
 from gompute.build.engine import Reporter, run_jobs
 from gompute.build.job import CompileJob
+from gompute.build.modes import Modes, chosen
 from gompute.build.outcome import Compiled, Failed, Outcome
 from gompute.build.roots import KernelRoot, check_unique
 from gompute.build.store import Store
 from gompute.build.task import Limits
 from gompute.build.zygote import Zygote
 from gompute.errors import CompileError
-from gompute.targets import Target
+from gompute.targets import Mode, Target
 
 __all__ = ["BuildReport", "BuildRequest", "build_set"]
 
@@ -34,6 +35,8 @@ class BuildRequest:
         heavy_lanes: how many of these may be of heavy roots.
         manifest: what is launched; nothing else is compiled. None for every kernel of every root.
         limits: of each worker; None for none.
+        modes: the optimise modes of roots that ask for none themselves.
+        lineinfo: whether code has line tables in every mode.
     """
 
     roots: tuple[KernelRoot, ...]
@@ -44,6 +47,8 @@ class BuildRequest:
     heavy_lanes: int = 1
     manifest: Manifest | None = None
     limits: Limits | None = None
+    modes: Modes = field(default_factory=Modes)
+    lineinfo: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +99,13 @@ def build_set(
     request.destination.check()
     roots, whole = _launched(request)
     jobs = [
-        CompileJob(root, target, request.emit, kernels=request.manifest.public_names(root.name) if request.manifest is not None else None)
+        CompileJob(
+            root,
+            target,
+            request.emit,
+            kernels=request.manifest.public_names(root.name) if request.manifest is not None else None,
+            mode=Mode(chosen(target.backend, root.modes, request.modes), request.lineinfo),
+        )
         for root in roots
         for target in sorted(request.targets, key=lambda target: target.sort_key)
         if root.source_for(target) is not None
@@ -157,4 +168,5 @@ def _unit(outcome: Compiled) -> NewUnit:
         toolchain=outcome.toolchain,
         listings=outcome.listings,
         ir=outcome.ir,
+        mode=outcome.job.mode,
     )

@@ -13,7 +13,7 @@ from typing import Any
 from gompute.artifacts.checked import Node
 from gompute.artifacts.entry import KernelEntry
 from gompute.artifacts.name_table import kernel_from_node, kernel_to_json
-from gompute.build.job import CodegenJob, CompileJob, Job
+from gompute.build.job import CodegenJob, CompileJob, Job, mode_order
 from gompute.build.keys import digest, python_identity, toolchain_identity
 from gompute.build.outcome import Compiled, CompiledBlob, Failed, Outcome, Step
 from gompute.build.records import Lowered, Records
@@ -93,6 +93,8 @@ class Making:
             self._why = ("cache: not all of it is there any more",)
         elif self._variants:
             self._why = tuple(self._records.changes(self._variants[0]))
+        elif (before := self._records.other_mode(self._job)) is not None:
+            self._why = (f"option: {before} became {self._job.mode}",)
         else:
             self._why = ("cache: never built before",)
         self._lower()
@@ -173,7 +175,9 @@ class Making:
 
     def _code_key(self, entries: Entries, ir: str) -> str:
         listings = sorted({"ir", "asm"} & self._job.emit)
-        return digest("code", ir, encode({"entries": list(entries)}), self._job.target.name, ",".join(listings), *_tools())
+        return digest(
+            "code", ir, encode({"entries": list(entries)}), self._job.target.name, str(self._job.mode), ",".join(listings), *_tools()
+        )
 
     def _have(self, number: int, piece: _Piece) -> None:
         self._pieces[number] = piece
@@ -188,6 +192,7 @@ class Making:
             "target": self._job.target.name,
             "emit": sorted(self._job.emit),
             "whole": self._count == 1,
+            **mode_order(self._job.mode),
         }
 
         def generated(answer: Answer) -> None:
@@ -235,6 +240,7 @@ class Making:
             "root": self._job.root_name,
             "target": self._job.target.name,
             "emit": sorted(self._job.emit),
+            **mode_order(self._job.mode),
             "pieces": [{"kernels": list(piece.entries), **piece.facts} for piece in pieces],
         }
 
@@ -248,7 +254,7 @@ class Making:
     def _blob_key(self) -> str:
         pieces = (self._pieces[number] for number in sorted(self._pieces))
         parts = (digest(encode({"entries": list(piece.entries), "facts": dict(piece.facts)}), piece.code) for piece in pieces)
-        return digest("blob", self._job.target.name, ",".join(sorted(self._job.emit)), *_tools(), *parts)
+        return digest("blob", self._job.target.name, str(self._job.mode), ",".join(sorted(self._job.emit)), *_tools(), *parts)
 
     def _joined(self, body: Mapping[str, Any], blobs: tuple[bytes, ...]) -> None:
         if self._store is not None:

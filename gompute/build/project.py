@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from gompute.build.modes import Modes, read_modes
 from gompute.build.roots import IR_SUFFIXES, KernelRoot, check_root_name, check_source
 from gompute.errors import CompileError, UnknownTarget
 from gompute.targets import Target, parse_target
@@ -27,6 +28,7 @@ class Project:
         heavy_lanes: how many heavy roots may be at work at a time.
         manifest: the launch manifest that says what to compile; None for everything.
         keep: kernels that a scan takes to be launched, whatever it finds.
+        modes: the optimise modes of roots that ask for none themselves.
     """
 
     file: Path
@@ -35,6 +37,7 @@ class Project:
     heavy_lanes: int = 1
     manifest: Path | None = None
     keep: tuple[str, ...] = ()
+    modes: Modes = field(default_factory=Modes)
 
 
 def find_project(folder: Path) -> Project | None:
@@ -68,7 +71,7 @@ def read_project(file: Path) -> Project | None:
     if not isinstance(tools, dict) or "gompute" not in tools:
         return None
     where = f"{file}: [tool.gompute]"
-    declared = _table(tools["gompute"], where, keys=("heavy-lanes", "keep", "manifest", "roots", "targets"))
+    declared = _table(tools["gompute"], where, keys=("heavy-lanes", "keep", "manifest", "optimize", "roots", "targets"))
     targets = _targets(declared.get("targets", []), f"{where} targets")
     roots = _table(declared.get("roots", {}), f"{where} roots", keys=None)
     lanes = declared.get("heavy-lanes", 1)
@@ -84,6 +87,7 @@ def read_project(file: Path) -> Project | None:
         lanes,
         None if manifest is None else (file.parent / manifest).absolute(),
         tuple(_strings(declared.get("keep", []), f"{where} keep")),
+        _modes(declared, where),
     )
 
 
@@ -98,12 +102,17 @@ def _targets(declared: object, where: str) -> tuple[Target, ...]:
 def _root(file: Path, name: str, declared: object) -> KernelRoot:
     where = f"{file}: [tool.gompute.roots.{name}]"
     check_root_name(name, where=where, fix="rename the root; its source file can keep its name.")
-    table = _table(declared, where, keys=("heavy", "imports", "source"))
+    table = _table(declared, where, keys=("heavy", "imports", "optimize", "source"))
     source, by_backend = _source(file.parent, name, table.get("source"), where)
     heavy = table.get("heavy", False)
     if not isinstance(heavy, bool):
         raise CompileError(f"{where} heavy: true or false is wanted, got {heavy!r}.")
-    return KernelRoot(name, source, _imports(file.parent, table.get("imports", []), f"{where} imports"), heavy, by_backend)
+    imports = _imports(file.parent, table.get("imports", []), f"{where} imports")
+    return KernelRoot(name, source, imports, heavy, by_backend, _modes(table, where))
+
+
+def _modes(declared: Mapping[str, object], where: str) -> Modes:
+    return read_modes(declared["optimize"], f"{where} optimize") if "optimize" in declared else Modes()
 
 
 def _source(folder: Path, name: str, declared: object, where: str) -> tuple[Path, Mapping[str, Path] | None]:

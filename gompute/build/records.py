@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -12,6 +12,7 @@ from gompute.build.job import CompileJob
 from gompute.build.keys import digest, python_identity, toolchain_identity
 from gompute.build.store import Store
 from gompute.lang.digests import hash_file, hash_folder
+from gompute.targets import OPTIMIZE, Mode
 
 __all__ = ["Lowered", "Records"]
 
@@ -85,6 +86,11 @@ class Records:
             for variant in message.body["variants"]
         ]
 
+    def other_mode(self, job: CompileJob) -> Mode | None:
+        """A mode other than the job's that the root and target are remembered in; None where there is none."""
+        others = (Mode(optimize, lines) for optimize in OPTIMIZE for lines in (job.mode.lineinfo, not job.mode.lineinfo))
+        return next((mode for mode in others if mode != job.mode and self._store.get("root", _key(replace(job, mode=mode)))), None)
+
     def current(self, variants: Sequence[Lowered]) -> Lowered | None:
         """The one of these that would come out now."""
         return next((variant for variant in variants if not self.changes(variant)), None)
@@ -119,9 +125,8 @@ def _key(job: CompileJob) -> str:
     imports = job.root.imports_for(job.target)
     declared = ["discovered"] if imports is None else ["declared", *map(str, imports)]
     kernels = ["all"] if job.kernels is None else ["some", *job.kernels]
-    return digest(
-        "root", job.root.name, os.path.realpath(job.root.source_for(job.target) or job.root.source), job.target.name, *declared, *kernels
-    )
+    source = os.path.realpath(job.root.source_for(job.target) or job.root.source)
+    return digest("root", job.root.name, source, job.target.name, str(job.mode), *declared, *kernels)
 
 
 def _or_none(function: Any) -> Any:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from gompute.build.modes import Modes
 from gompute.errors import CompileError
 from gompute.targets import Target
 
@@ -26,6 +27,7 @@ class KernelRoot:
             paths of files or folders; None where nothing was declared and imports are discovered.
         heavy: code generation takes so much time or memory that only few such roots may be at work at once.
         by_backend: files of LLVM IR by backend (`cuda`, `hip`); a backend that is not there gets none of the root. None for one source.
+        modes: the optimise modes that the root asks for itself.
     """
 
     name: str
@@ -33,6 +35,7 @@ class KernelRoot:
     imports: Mapping[str, tuple[Path, ...]] | None = None
     heavy: bool = False
     by_backend: Mapping[str, Path] | None = None
+    modes: Modes = field(default_factory=Modes)
 
     @property
     def sources(self) -> tuple[Path, ...]:

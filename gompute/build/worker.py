@@ -14,6 +14,7 @@ from gompute import backends, frontend
 from gompute.artifacts.entry import KernelEntry
 from gompute.artifacts.name_table import kernel_from_json, kernel_to_json
 from gompute.backends.limits import check_limits
+from gompute.build.job import mode_of
 from gompute.build.roots import IR_SUFFIXES
 from gompute.build.serve import Report
 from gompute.errors import Error, InternalError
@@ -98,7 +99,9 @@ def _lowering(order: Mapping[str, Any], target: Target) -> frontend.Lowering:
     source = Path(order["source"])
     if source.suffix not in IR_SUFFIXES:
         imports = None if order["imports"] is None else [Path(path) for path in order["imports"]]
-        return frontend.lower_root(source, name=order["root"], imports=imports, target=target, kernels=order["kernels"])
+        return frontend.lower_root(
+            source, name=order["root"], imports=imports, target=target, kernels=order["kernels"], mode=mode_of(order)
+        )
     from gompute.ir.root import foreign_root  # most roots are Python
 
     lowering, warnings = foreign_root(source, name=order["root"], target=target, kernels=order["kernels"])
@@ -113,7 +116,7 @@ def _code(order: Mapping[str, Any], blobs: Sequence[bytes], report: Report, cloc
     target, emit = parse_target(order["target"]), frozenset(order["emit"])
     kernels = tuple(kernel_from_json(kernel) for kernel in order["kernels"])
     report("codegen", [kernel.name for kernel in kernels])
-    piece = backends.compile_piece(blobs[0].decode(), kernels, target, emit=emit, timed=clock.lap)
+    piece = backends.compile_piece(blobs[0].decode(), kernels, target, emit=emit, mode=mode_of(order), timed=clock.lap)
     answer: dict[str, Any] = {"piece": {"shared": dict(piece.shared), "listings": dict(piece.listings)}}
     if not order["whole"]:
         return answer, [piece.code]

@@ -16,6 +16,7 @@ from gompute.artifacts.destination import Destination
 from gompute.artifacts.manifest import Manifest, read_manifest
 from gompute.build.job import EMIT
 from gompute.build.kernel_set import BuildReport, BuildRequest, build_set
+from gompute.build.modes import Modes
 from gompute.build.roots import KernelRoot
 from gompute.build.store import Store, default_folder
 from gompute.build.task import Limits
@@ -70,6 +71,10 @@ def _emit(_: click.Context, __: click.Parameter, value: str) -> frozenset[str]:
     help="What to make besides the blob that every target has (ptx, for NVIDIA): cubin, which NVIDIA's driver loads without compiling; "
     "ir and asm, listings for people to read.",
 )
+@options.optimize
+@click.option(
+    "--lineinfo", is_flag=True, help="Put line tables into the code, in any mode: profilers and debuggers then show kernels' lines."
+)
 @click.option(
     "--no-cache",
     is_flag=True,
@@ -101,6 +106,8 @@ def build_command(
     heavy_lanes: int | None,
     manifest: Path | None,
     emit: frozenset[str],
+    modes: Modes,
+    lineinfo: bool,
     no_cache: bool,
     cache: Path | None,
     memory: float,
@@ -119,7 +126,7 @@ def build_command(
       gompute build kernels.py --target sm_89 --target gfx1100 --target x86-64-v3 -o kernels
       gompute build kernels.py --target sm_89 --wheel -o dist
     """
-    work = options.work(sources, targets)
+    work = options.work(sources, targets, modes)
     roots = _with_heavy(work.roots, heavy)
     if not work.targets:
         raise click.UsageError(
@@ -129,7 +136,8 @@ def build_command(
     destination = options.destination(output, module, wheel)
     limits = Limits(int(memory * (1 << 30)), timeout)
     launched = _manifest(manifest or work.manifest)
-    request = BuildRequest(roots, work.targets, destination, emit, jobs, heavy_lanes or work.heavy_lanes, launched, limits)
+    lanes = heavy_lanes or work.heavy_lanes
+    request = BuildRequest(roots, work.targets, destination, emit, jobs, lanes, launched, limits, work.modes, lineinfo)
     store = None if no_cache else _store(cache)
     with progress() as reporter:
         report = build_set(request, options.compiler(ctx), reporter, generator={"gompute": gompute.__version__}, store=store)

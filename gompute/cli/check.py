@@ -10,12 +10,13 @@ import click
 from gompute.build.clashes import check_kernel_names
 from gompute.build.engine import run_jobs
 from gompute.build.job import CompileJob
+from gompute.build.modes import Modes, chosen
 from gompute.build.outcome import Compiled, Failed
 from gompute.cli import options
 from gompute.cli.failures import print_failures, print_said
 from gompute.cli.progress import progress
 from gompute.cli.report import count, print_json
-from gompute.targets import Target, parse_target
+from gompute.targets import Mode, Target, parse_target
 
 __all__ = ["check_command"]
 
@@ -26,10 +27,11 @@ _ONE_PER_BACKEND = ("gfx942", "sm_75", "x86-64-v3")
 @click.command("check")
 @options.sources
 @click.option("--target", "-t", "targets", multiple=True, type=options.TARGET, help="A target to check for; may be given many times.")
+@options.optimize
 @options.jobs
 @options.as_json
 @click.pass_context
-def check_command(ctx: click.Context, sources: Sequence[Path], targets: Sequence[Target], jobs: int, as_json: bool) -> int:
+def check_command(ctx: click.Context, sources: Sequence[Path], targets: Sequence[Target], modes: Modes, jobs: int, as_json: bool) -> int:
     """Type-check kernels for every target, without generating code.
 
     Targets are those given, else those that pyproject.toml declares, else one of each backend (sm_75, gfx942, x86-64-v3).
@@ -38,12 +40,17 @@ def check_command(ctx: click.Context, sources: Sequence[Path], targets: Sequence
     Example:
       gompute check kernels.py
     """
-    work = options.work(sources, targets)
+    work = options.work(sources, targets, modes)
     roots = work.roots
     wanted = work.targets or tuple(parse_target(name) for name in _ONE_PER_BACKEND)
     with progress() as reporter:
         outcomes = run_jobs(
-            [CompileJob(root, target, check_only=True) for root in roots for target in wanted if root.source_for(target) is not None],
+            [
+                CompileJob(root, target, check_only=True, mode=Mode(chosen(target.backend, root.modes, work.modes)))
+                for root in roots
+                for target in wanted
+                if root.source_for(target) is not None
+            ],
             options.compiler(ctx),
             limit=jobs,
             reporter=reporter,

@@ -44,6 +44,8 @@ def compare_sets(old: KernelSet, new: KernelSet) -> list[Difference]:
 
 def _units(place: str, old: UnitEntry, new: UnitEntry) -> Iterator[Difference]:
     reasons = list(_versions(old.toolchain, new.toolchain))
+    if old.mode != new.mode:
+        reasons.append(f"option: {old.mode} became {new.mode}")
     yield from (Difference(place, reason) for reason in reasons)
     for name in sorted({*old.kernels, *new.kernels}):
         if name not in old.kernels or name not in new.kernels:
@@ -53,7 +55,9 @@ def _units(place: str, old: UnitEntry, new: UnitEntry) -> Iterator[Difference]:
             changes = list(_kernels(old.kernels[name], new.kernels[name]))
             reasons += changes
             yield from (Difference(f"{place}: kernel {name}", change) for change in changes)
-    edited = [name for name in sorted(old.ir.keys() & new.ir.keys()) if old.ir[name] != new.ir[name]]
+    # Another mode makes other IR of the same source.
+    both = sorted(old.ir.keys() & new.ir.keys()) if old.mode == new.mode else []
+    edited = [name for name in both if old.ir[name] != new.ir[name]]
     for name in edited:
         yield Difference(
             f"{place}: kernel {name}", "its source, what it imports or a type that it uses changed: it was compiled from other IR"

@@ -68,9 +68,17 @@ def _text(path: Path, kernels: KernelSet) -> Iterator[str]:
     yield f"written by {generator}"
     yield ""
     yield table(
-        ("root", "target", "blob", "size", "needs", "made by"),
+        ("root", "target", "blob", "size", "mode", "needs", "made by"),
         (
-            (unit.root, unit.target.name, blob.kind, readable_size(blob.length), _needs(blob.kind, blob.version), _tools(unit))
+            (
+                unit.root,
+                unit.target.name,
+                blob.kind,
+                readable_size(blob.length),
+                str(unit.mode),
+                _needs(blob.kind, blob.version),
+                _tools(unit),
+            )
             for unit in units
             for blob in unit.blobs
         ),
@@ -116,6 +124,8 @@ def _document(path: Path, kernels: KernelSet) -> dict[str, Any]:
             {
                 "root": unit.root,
                 "target": unit.target.name,
+                "optimize": unit.mode.optimize,
+                "lineinfo": unit.mode.lineinfo,
                 "blobs": [
                     {"kind": blob.kind, "file": blob.file, "length": blob.length, "sha256": blob.sha256, "version": blob.version}
                     for blob in unit.blobs

@@ -14,6 +14,7 @@ import gompute
 from gompute.artifacts.destination import Destination, PackageFolder, SetFolder, WheelFile
 from gompute.artifacts.names import MODULE, module_fault
 from gompute.artifacts.wheel import wheel_name_fault
+from gompute.build.modes import Modes, read_word
 from gompute.build.project import Project, find_project
 from gompute.build.roots import KernelRoot, roots_from_files
 from gompute.build.zygote import Zygote
@@ -28,6 +29,7 @@ __all__ = [
     "compiler",
     "destination",
     "jobs",
+    "optimize",
     "output",
     "place_json",
     "project",
@@ -63,6 +65,26 @@ def jobs(function: Function) -> Function:
     """``-j``."""
     text = "How many units (one root for one target) to work on at a time. Default: as many as this process may use processors."
     return click.option("-j", "--jobs", type=click.IntRange(min=1), default=lambda: len(os.sched_getaffinity(0)), help=text)(function)
+
+
+def _modes(_: click.Context, __: click.Parameter, words: Sequence[str]) -> Modes:
+    modes = Modes()
+    for word in words:
+        try:
+            modes = read_word(word).over(modes)
+        except CompileError as error:
+            raise click.BadParameter(str(error)) from None
+    return modes
+
+
+def optimize(function: Function) -> Function:
+    """``--optimize``."""
+    text = (
+        "How code is made: fast; safe, with checks of indices, divisors, shifts and asserts that report file and line; debug, with checks, "
+        "line tables and little optimisation. May be given many times, with BACKEND (cuda, hip, cpu) for one of them. A root's own mode in "
+        "pyproject.toml goes first, then a backend's; debug without a BACKEND leaves code for GPUs fast. Default: as declared, else fast."
+    )
+    return click.option("--optimize", "modes", multiple=True, metavar="[BACKEND=]MODE", callback=_modes, help=text)(function)
 
 
 def as_json(function: Function) -> Function:
@@ -145,16 +167,18 @@ class Work:
         targets: each once, sorted; there may be none.
         heavy_lanes: how many heavy roots may be at work at a time, as declared.
         manifest: the launch manifest that the project declares; None where files were given.
+        modes: the optimise modes that were asked for, or that the project declares.
     """
 
     roots: tuple[KernelRoot, ...]
     targets: tuple[Target, ...]
     heavy_lanes: int
     manifest: Path | None
+    modes: Modes
 
 
-def work(files: Sequence[Path], targets: Sequence[Target]) -> Work:
-    """The files given, else the roots that the project declares; the targets given, else the declared ones.
+def work(files: Sequence[Path], targets: Sequence[Target], modes: Modes) -> Work:
+    """The files given, else the roots that the project declares; the targets and the modes given, else the declared ones.
 
     Raises:
         click.UsageError: the files cannot be roots, or there is neither a file nor a declaration.
@@ -177,4 +201,5 @@ def work(files: Sequence[Path], targets: Sequence[Target]) -> Work:
     by_name = {target.name: target for target in wanted}
     lanes = declared.heavy_lanes if declared is not None else 1
     manifest = declared.manifest if declared is not None and not files else None
-    return Work(roots, tuple(sorted(by_name.values(), key=lambda target: target.sort_key)), lanes, manifest)
+    asked = modes.over(declared.modes) if declared is not None and not files else modes
+    return Work(roots, tuple(sorted(by_name.values(), key=lambda target: target.sort_key)), lanes, manifest, asked)

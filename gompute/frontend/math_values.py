@@ -18,7 +18,7 @@ from gompute.frontend.source import Sources
 from gompute.lang import numeric, promotion
 from gompute.lang.math_function import MathFunction
 from gompute.lang.types import F64, ScalarType
-from gompute.targets import parse_target
+from gompute.targets import FAST, parse_target
 
 __all__ = ["checked_body", "value"]
 
@@ -66,7 +66,7 @@ def _checked(body: FunctionType) -> typed.Function:
     """A body as a typed tree. What `g.target` says in it is of no consequence: the numbers do not depend on it."""
     folder = Path(body.__code__.co_filename).parent
     faults = Faults()
-    checked = Functions(Sources(folder, str(folder)), faults, parse_target("x86-64-v3")).instance(body, {})
+    checked = Functions(Sources(folder, str(folder)), faults, parse_target("x86-64-v3"), FAST).instance(body, {})
     faults.raise_if_any()
     assert checked is not None, "a function without a fault was checked"
     return checked

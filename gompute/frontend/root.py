@@ -17,7 +17,7 @@ from gompute.frontend.loader import load_root
 from gompute.frontend.reads import Reads
 from gompute.frontend.source import Sources
 from gompute.lang.spec import KernelSpec
-from gompute.targets import Target
+from gompute.targets import FAST, Mode, Target
 
 __all__ = ["KernelIR", "Lowering", "RootIR", "compile_root", "compile_spec", "lower_root"]
 
@@ -86,7 +86,13 @@ class Lowering:
 
 
 def lower_root(
-    source: Path, *, name: str, imports: Sequence[Path] | None, target: Target, kernels: Collection[str] | None = None
+    source: Path,
+    *,
+    name: str,
+    imports: Sequence[Path] | None,
+    target: Target,
+    kernels: Collection[str] | None = None,
+    mode: Mode = FAST,
 ) -> Lowering:
     """Import the module of a root; check and lower its kernels for `target` one by one, as the iterator is asked for them.
 
@@ -95,6 +101,7 @@ def lower_root(
         name: the root's name.
         imports: files and package folders that the module may import; None for whatever lies beside it.
         kernels: public names of those to check and lower; the others are left as they are. None for all.
+        mode: how the code is to be made.
 
     Raises CompileError when the import fails, and when the module makes no kernel or none of a name in `kernels`.
     """
@@ -103,10 +110,10 @@ def lower_root(
     if not specs:
         raise CompileError(f"{source}: root '{name}' has no kernel; write @g.map or @g.kernel above a function, with import gompute as g")
     if kernels is None:
-        return Lowering(len(specs), _lower(name, specs, sources, target), reads)
+        return Lowering(len(specs), _lower(name, specs, sources, target, mode), reads)
     named = _named(specs, kernels, f"{source}: root '{name}'")
     left_out = {spec.name for spec in specs} - {spec.name for spec in named}
-    return Lowering(len(named), _lower(name, named, sources, target), reads, tuple(sorted(left_out)))
+    return Lowering(len(named), _lower(name, named, sources, target, mode), reads, tuple(sorted(left_out)))
 
 
 def _named(specs: Sequence[KernelSpec], names: Collection[str], where: str) -> tuple[KernelSpec, ...]:
@@ -124,17 +131,23 @@ def _named(specs: Sequence[KernelSpec], names: Collection[str], where: str) -> t
 
 
 def compile_root(
-    source: Path, *, name: str, imports: Sequence[Path] | None, target: Target, kernels: Collection[str] | None = None
+    source: Path,
+    *,
+    name: str,
+    imports: Sequence[Path] | None,
+    target: Target,
+    kernels: Collection[str] | None = None,
+    mode: Mode = FAST,
 ) -> RootIR:
     """`lower_root` to its end."""
-    lowering = lower_root(source, name=name, imports=imports, target=target, kernels=kernels)
+    lowering = lower_root(source, name=name, imports=imports, target=target, kernels=kernels, mode=mode)
     units = tuple(lowering.units)
     return RootIR(name, units, lowering.reads(), lowering.left_out)
 
 
 def compile_spec(spec: KernelSpec, target: Target) -> KernelIR:
     """Lower one live spec for `target`, with what its function reaches now. Raises CompileError that lists every fault."""
-    (unit,) = _lower(spec.name, (spec,), sources_of(spec), target)
+    (unit,) = _lower(spec.name, (spec,), sources_of(spec), target, FAST)
     return unit
 
 
@@ -144,10 +157,10 @@ def sources_of(spec: KernelSpec) -> Sources:
     return Sources(file.parent, str(file.parent))
 
 
-def _lower(name: str, specs: Sequence[KernelSpec], sources: Sources, target: Target) -> Iterator[KernelIR]:
+def _lower(name: str, specs: Sequence[KernelSpec], sources: Sources, target: Target, mode: Mode) -> Iterator[KernelIR]:
     left = {spec.name: spec for spec in specs}
-    for module in check_module(name, specs, sources, target):
+    for module in check_module(name, specs, sources, target, mode):
         entries = tuple(entry_of(left.pop(kernel.name)) for kernel in module.kernels)
-        yield KernelIR(emit(module, target), entries)
+        yield KernelIR(emit(module, target, mode), entries)
     for spec in left.values():
         entry_of(spec)  # says what is missing to make a kernel of it

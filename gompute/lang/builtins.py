@@ -95,7 +95,8 @@ def static(condition: bool) -> bool:
 class TargetConstants:
     """``g.target``: what a kernel may know of the target that it is compiled for.
 
-    ``backend`` ("cuda", "hip" or "cpu"), ``arch`` ("sm_89", "gfx1100", ...), ``warp_size`` (1 on the CPU) and ``optimize`` ("fast").
+    ``backend`` ("cuda", "hip" or "cpu"), ``arch`` ("sm_89", "gfx1100", ...), ``warp_size`` (1 on the CPU) and ``optimize`` ("fast", "safe"
+    or "debug").
     """
 
     names = ("backend", "arch", "warp_size", "optimize")

@@ -6,7 +6,8 @@ What a device can run of it is in `gompute.targets.compat` and `gompute.targets.
 
 from __future__ import annotations
 
+from gompute.targets.mode import FAST, OPTIMIZE, Mode, Optimize
 from gompute.targets.names import all_targets, find_target, parse_target
 from gompute.targets.target import KINDS, Backend, BlobKind, Target
 
-__all__ = ["KINDS", "Backend", "BlobKind", "Target", "all_targets", "find_target", "parse_target"]
+__all__ = ["FAST", "KINDS", "OPTIMIZE", "Backend", "BlobKind", "Mode", "Optimize", "Target", "all_targets", "find_target", "parse_target"]

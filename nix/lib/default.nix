@@ -10,7 +10,9 @@ rec {
   readProject = import ./readProject.nix { inherit nearNames; };
   readManifest = import ./readManifest.nix;
   keptKernels = import ./keptKernels.nix;
-  kernelFaults = import ./kernelFaults.nix { inherit listTargets targetFault targets; };
+  kernelFaults = import ./kernelFaults.nix { inherit listTargets optimizeFaults targetFault targets; };
+  optimizeFaults = import ./optimizeFaults.nix { inherit nearNames; };
+  optimizeFor = import ./optimizeFor.nix;
   waitsFor = import ./waitsFor.nix;
   targetsFromNixpkgs = import ./targetsFromNixpkgs.nix;
 }

@@ -1,7 +1,7 @@
-# kernelFaults :: { src, roots (of listRoots), targets, heavyLanes, launched ? null (of readManifest) } -> [string]
+# kernelFaults :: { src, roots (of listRoots), targets, heavyLanes, optimize ? null, launched ? null (of readManifest) } -> [string]
 # Everything that is wrong with what a kernel set is to be built from, each with what to write instead. Nothing is built to find it.
-{ listTargets, targetFault, targets }@table:
-{ src, roots, targets, heavyLanes, launched ? null }:
+{ listTargets, optimizeFaults, targetFault, targets }@table:
+{ src, roots, targets, heavyLanes, optimize ? null, launched ? null }:
 let
   backends = [ "cpu" "cuda" "hip" ];
   isName = name: builtins.isString name && builtins.match "[A-Za-z_][A-Za-z0-9_]*" name != null;
@@ -50,6 +50,7 @@ let
         else if !isThere file then [ "${where}: its import ${file} does not exist.\n  Write the file, or take it out of the line: imports = [ ... ]" ]
         else [ ])
       (builtins.concatLists (importLists root))
+    ++ optimizeFaults "${where}: optimize" (root.optimize or null)
     ++ (if builtins.isAttrs root.source then
       map (key: "${where}: source.${key}: LLVM IR is for cuda or hip.") (builtins.filter (key: !builtins.elem key [ "cuda" "hip" ]) (builtins.attrNames root.source))
     else [ ])
@@ -77,6 +78,7 @@ in
   "no target: a build is for pinned targets.\n  Declare them in pyproject.toml:\n    [tool.gompute]\n    targets = [\"sm_89\", \"x86-64-v3\"]\n  or give mkKernels: targets.cuda = [ \"sm_89\" ];"
 ] else [ ])
 ++ targetFaults
+++ optimizeFaults "optimize" optimize
 ++ (if launched == null then [ ] else map
   (name: "the manifest names kernels of root ${name}, which is not declared: ${builtins.concatStringsSep ", " (builtins.attrNames launched.${name})}.\n"
     + "  Declare the root, or scan again: gompute manifest scan PATH... -o MANIFEST")

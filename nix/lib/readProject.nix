@@ -1,4 +1,4 @@
-# readProject :: path -> { faults :: [string]; targets; roots; heavyLanes; manifest; }
+# readProject :: path -> { faults :: [string]; targets; roots; heavyLanes; manifest; optimize; }
 # What [tool.gompute] of a folder's pyproject.toml declares. A key that is not known here is a fault: `gompute build` may heed it, and a
 # build that does not would give other bytes.
 { nearNames }:
@@ -17,11 +17,13 @@ let
     (builtins.filter (key: !builtins.elem key known) (builtins.attrNames table));
 in
 {
-  faults = unknown "[tool.gompute]" [ "heavy-lanes" "keep" "manifest" "roots" "targets" ] declared
-    ++ builtins.concatMap (name: unknown "[tool.gompute.roots.${name}]" [ "heavy" "imports" "source" ] roots.${name}) (builtins.attrNames roots);
+  faults = unknown "[tool.gompute]" [ "heavy-lanes" "keep" "manifest" "optimize" "roots" "targets" ] declared
+    ++ builtins.concatMap (name: unknown "[tool.gompute.roots.${name}]" [ "heavy" "imports" "optimize" "source" ] roots.${name}) (builtins.attrNames roots);
   targets = declared.targets or [ ];
   inherit roots;
   heavyLanes = declared.heavy-lanes or 1;
   # The launch manifest, from the folder on; null for none. What `keep` names is in it.
   manifest = declared.manifest or null;
+  # A mode, modes by backend, or null.
+  optimize = declared.optimize or null;
 }

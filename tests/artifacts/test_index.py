@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,10 @@ import pytest
 from gompute.artifacts.entry import ArgumentEntry, KernelEntry
 from gompute.artifacts.index import Index, decode_index, encode_index
 from gompute.artifacts.kernel_set import KernelSet
+from gompute.artifacts.merge import merged_units
 from gompute.artifacts.name_table import kernel_from_json, kernel_to_json
 from gompute.errors import ArtifactError
+from gompute.targets import Mode
 from tests.artifacts.samples import GENERATOR, kernel, raw_kernel, sample_units, write_sample
 
 
@@ -55,6 +58,17 @@ def test_decoding_is_the_inverse_of_encoding(tmp_path: Path) -> None:
     assert [target.name for target in index.targets] == ["sm_80", "sm_89", "gfx90a:xnack+", "gfx11-generic", "x86-64-v3"]
     assert [unit.root for unit in index.units] == ["image"] * 5 + ["sort"]
     assert index.owners() == {"scale": "image", "blur": "image", "sort_step": "sort"}
+
+
+@pytest.mark.parametrize("mode", [Mode("safe"), Mode("debug"), Mode("fast", lineinfo=True)])
+def test_the_mode_of_a_unit_is_kept_also_by_a_merge(tmp_path: Path, mode: Mode) -> None:
+    write_sample(tmp_path / "set", [replace(unit, mode=mode) for unit in sample_units()])
+    opened = KernelSet.open(tmp_path / "set")
+    assert {unit.mode for unit in opened.index.units} == {mode}
+    assert {unit.mode for unit in merged_units([opened])} == {mode}
+    other = KernelSet.open(write_sample(tmp_path / "other"))
+    with pytest.raises(ArtifactError, match=f"differ: one was built {mode}, the other fast; build one of them again"):
+        merged_units([opened, other])
 
 
 def test_an_empty_set_is_a_set() -> None:

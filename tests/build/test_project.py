@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from gompute.build.modes import Modes
 from gompute.build.project import find_project, read_project
 from gompute.errors import CompileError, UnknownTarget
 from gompute.targets import parse_target
@@ -62,7 +63,7 @@ def test_a_pyproject_without_the_table_is_passed_over(tmp_path: Path) -> None:
         ("[tool.gompute\n", "cannot be read"),
         ("[tool]\ngompute = 3\n", r"\[tool.gompute\]: a table is wanted, got 3"),
         ("[tool.gompute]\ntarget = ['sm_89']\n", r"\[tool.gompute\]: unknown key 'target'. Did you mean 'targets'"),
-        ("[tool.gompute]\nzzz = 1\n", "unknown key 'zzz'.\n  Known keys: heavy-lanes, keep, manifest, roots, targets."),
+        ("[tool.gompute]\nzzz = 1\n", "unknown key 'zzz'.\n  Known keys: heavy-lanes, keep, manifest, optimize, roots, targets."),
         ("[tool.gompute]\ntargets = 'sm_89'\n", "targets: a list of strings is wanted, got 'sm_89'"),
         ("[tool.gompute]\ntargets = [89]\n", "a list of strings is wanted"),
         ("[tool.gompute.roots.a]\n", r"\[tool.gompute.roots.a\]: a root needs its source.\n  Add the line: source ="),
@@ -79,6 +80,10 @@ def test_a_pyproject_without_the_table_is_passed_over(tmp_path: Path) -> None:
         ("[tool.gompute]\nheavy_lanes = 2\n", "unknown key 'heavy_lanes'. Did you mean 'heavy-lanes'"),
         ("[tool.gompute]\nmanifest = true\n", r'manifest: the path of a file is wanted, got True.\n  Write: manifest = "manifest.json"'),
         ("[tool.gompute]\nkeep = 'k'\n", r"\[tool.gompute\] keep: a list of strings is wanted, got 'k'"),
+        ("[tool.gompute]\noptimize = 'O3'\n", r"\[tool.gompute\] optimize: there is no mode 'O3'; the modes are fast, safe, debug."),
+        ("[tool.gompute]\noptimize = 3\n", r"\[tool.gompute\] optimize: a mode or a table of modes by backend is wanted, got 3"),
+        ("[tool.gompute]\noptimize = { gpu = 'safe' }\n", r"\[tool.gompute\] optimize: there is no backend 'gpu'"),
+        ("[tool.gompute.roots.a]\nsource = 'a.py'\noptimize = ''\n", r"\[tool.gompute.roots.a\] optimize: there is no mode ''"),
         ("[tool.gompute.roots.a]\nsource = 'a.py'\nheavy = 1\n", r"\[tool.gompute.roots.a\] heavy: true or false is wanted, got 1"),
     ],
 )
@@ -137,6 +142,22 @@ def test_a_root_in_llvm_ir_may_have_a_file_for_each_backend(tmp_path: Path) -> N
     ):
         with pytest.raises(CompileError, match=words):
             read_project(_project(tmp_path, f"{table}{declared}\n"))
+
+
+def test_modes(tmp_path: Path) -> None:
+    text = """
+        [tool.gompute]
+        optimize = { cuda = "safe", cpu = "debug" }
+        [tool.gompute.roots.one]
+        source = "a.py"
+        optimize = "debug"
+        [tool.gompute.roots.two]
+        source = "b.py"
+        """
+    project = read_project(_project(tmp_path, text))
+    assert project is not None
+    assert project.modes == Modes(by_backend={"cuda": "safe", "cpu": "debug"})
+    assert [root.modes for root in project.roots] == [Modes("debug"), Modes()]
 
 
 def test_a_manifest_and_what_to_keep(tmp_path: Path) -> None:

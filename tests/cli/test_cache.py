@@ -115,6 +115,30 @@ def test_joined_objects_are_the_same_however_they_came_together(build: Build, ta
         assert found.target.endswith(parse_target(target).name)
 
 
+def test_another_mode_is_another_build_and_back_again_is_none(build: Build) -> None:
+    Path("kernels.py").write_text(KERNELS.replace("return x * 2.0", "return x * (2.0 if g.target.optimize == 'fast' else 4.0)"))
+    fast = build()
+    safe = build("--optimize", "safe", "--why")
+    assert (safe["compiled"], safe["why"]) == (ALL, ["option: fast became safe"])
+    assert "kernels for sm_89: option: fast became safe\n" in safe["err"]
+    assert safe["files"]["kernels.sm_89.ptx"] != fast["files"]["kernels.sm_89.ptx"]
+    units = {name: json.loads(made["files"]["index.json"])["roots"]["kernels"]["sm_89"] for name, made in (("fast", fast), ("safe", safe))}
+    assert units["safe"]["mode"] == {"lineinfo": False, "optimize": "safe"}
+    assert "mode" not in units["fast"]
+    again = build()
+    assert (again["compiled"], again["why"], again["files"]) == ([], [], fast["files"])
+    assert build("--optimize", "cuda=safe")["compiled"] == []
+    assert build("--optimize", "debug")["files"] == fast["files"]  # for all of a project: code for a GPU stays fast
+    assert build("--lineinfo")["why"] == ["option: fast became fast with line tables"]
+
+
+def test_a_mode_that_is_none_is_wrong_use(capfd: pytest.CaptureFixture[str]) -> None:
+    for command in (["build", "-o", "out"], ["check"]):
+        assert run([*command, "--optimize", "cuda=sfae"]) == 2
+        assert "--optimize" in (err := capfd.readouterr().err)
+        assert "'cuda=sfae': there is no mode 'sfae' (did you mean 'safe'?); the modes are fast, safe, debug." in " ".join(err.split())
+
+
 def test_a_cubin_is_made_of_all_kernels(build: Build) -> None:
     files = build("--emit", "ptx,cubin,ir")["files"]
     for name in ALL:

@@ -163,6 +163,17 @@ def test_a_change_of_a_body_alone_is_told_as_that(cli: Cli, built: Path, tmp_pat
     assert "options" not in line
 
 
+def test_another_mode_is_told_as_an_option(cli: Cli, tmp_path: Path) -> None:
+    source = KERNELS.replace("return x + x", "return x + (x if g.target.optimize == 'fast' else 1)")
+    one = _build(tmp_path / "one", source, "-t", "sm_89")
+    two = _build(tmp_path / "two", source, "-t", "sm_89", "--optimize", "safe")
+    cli("targets")
+    first, *others = cli("inspect", one, two).out.splitlines()
+    assert first == "root kernels for sm_89: option: fast became safe"
+    assert not [line for line in others if "source" in line or "the same tools" in line]
+    assert [line.split()[5] for line in cli("inspect", two).out.splitlines() if line.startswith("kernels ") and " ptx " in line] == ["safe"]
+
+
 def test_a_comment_makes_no_difference(cli: Cli, tmp_path: Path) -> None:
     one = _build(tmp_path / "one", KERNELS, "-t", "sm_89")
     two = _build(tmp_path / "two", "# a comment\n" + KERNELS, "-t", "sm_89")

@@ -14,7 +14,7 @@ from gompute.frontend.faults import KernelFault, raise_together
 from gompute.frontend.source import SourceFile
 from gompute.lang.generic import Bindings
 from gompute.lang.types import ScalarType
-from gompute.targets import Target
+from gompute.targets import Mode, Target
 
 __all__ = ["Context", "Variable"]
 
@@ -46,6 +46,7 @@ class Context(ABC):
     function: FunctionType
     source: SourceFile
     target: Target
+    mode: Mode
     header: typed.Function
     bindings: Bindings
     places: dict[str, Operand] = field(default_factory=dict)

@@ -27,7 +27,7 @@ from gompute.lang.generic import Bindings, bind
 from gompute.lang.params import ParamsRejected
 from gompute.lang.spec import argument_type
 from gompute.lang.types import BOOL, ParamsType, PointerType, ScalarType, ViewType
-from gompute.targets import Target
+from gompute.targets import Mode, Target
 
 __all__ = ["FunctionChecker", "Functions", "head_of"]
 
@@ -63,10 +63,11 @@ class Functions:
     """Every device function of one module for one target, in the order in which their checks end: callees before callers. A generic one
     is there once for each choice of types that is called."""
 
-    def __init__(self, sources: Sources, faults: Faults, target: Target) -> None:
+    def __init__(self, sources: Sources, faults: Faults, target: Target, mode: Mode) -> None:
         self.sources = sources
         self.faults = faults
         self.target = target
+        self.mode = mode
         self.checked: list[typed.Function] = []
         self._instances: dict[_Key, typed.Function | None] = {}
         self._active: list[FunctionType] = []
@@ -202,7 +203,7 @@ class Functions:
         kinds: dict[str, Kind] = {}
         while True:
             faults = Faults()
-            checker = FunctionChecker(function, header.source, self.target, made, header.bindings)
+            checker = FunctionChecker(function, header.source, self.target, self.mode, made, header.bindings)
             checker.functions = self
             block = Block(checker, faults, kinds)
             body = self._pass(checker, block, header)

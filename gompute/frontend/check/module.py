@@ -16,7 +16,7 @@ from gompute.lang.signature import Argument, Signature
 from gompute.lang.spec import KernelSpec
 from gompute.lang.tiled import Tiled
 from gompute.lang.types import LocalArrayType, PointerType, SharedArrayType
-from gompute.targets import Target
+from gompute.targets import FAST, Mode, Target
 
 __all__ = ["check_module", "check_on_host"]
 
@@ -30,14 +30,14 @@ _OF_RAW_KERNELS: dict[typed.Use, tuple[str, str]] = {
 }
 
 
-def check_module(root: str, specs: Iterable[KernelSpec], sources: Sources, target: Target) -> Iterator[typed.Module]:
+def check_module(root: str, specs: Iterable[KernelSpec], sources: Sources, target: Target, mode: Mode = FAST) -> Iterator[typed.Module]:
     """Check every kernel of a root for a target.
 
     Gives a module for each kernel, with what it reaches, in the order of their names, until the first fault. Raises CompileError that
     lists all faults at the end.
     """
     faults = Faults()
-    functions = Functions(sources, faults, target)
+    functions = Functions(sources, faults, target, mode)
     seen: set[str] = set()
     for spec in sorted(specs, key=lambda spec: spec.name):
         generic = spec.parameters
@@ -63,7 +63,7 @@ def check_module(root: str, specs: Iterable[KernelSpec], sources: Sources, targe
 def check_on_host(spec: KernelSpec, sources: Sources, target: Target) -> typed.Function:
     """Check the function of a kernel, or the composition of several, for a call on the host. Raises CompileError that lists all faults."""
     faults = Faults()
-    functions = Functions(sources, faults, target)
+    functions = Functions(sources, faults, target, FAST)
     parts = _parts(spec, functions)
     faults.raise_if_any()
     assert parts, "a function without a fault was checked"

@@ -112,7 +112,7 @@ def attribute(context: Context, base: Any, node: ast.Attribute) -> Static:
     name = node.attr
     if isinstance(base, TargetConstants):
         target = context.target
-        constants = {"backend": target.backend, "arch": target.arch, "warp_size": target.warp_size, "optimize": "fast"}
+        constants = {"backend": target.backend, "arch": target.arch, "warp_size": target.warp_size, "optimize": context.mode.optimize}
         if name in constants:
             return Static(constants[name])
         raise KernelFault(node, f"g.target has no '{name}'{nearest(name, list(constants))}", f"it has {', '.join(constants)}")

@@ -10,12 +10,13 @@ from gompute.frontend.dialects.dialect import FUNCTION_ATTRIBUTES
 from gompute.frontend.emit.function import emit_function
 from gompute.frontend.irtext.text import ModuleText
 from gompute.frontend.recursion import deep_recursion
+from gompute.targets import FAST, Mode
 
 if TYPE_CHECKING:
     from gompute.targets import Target
 
 
-def emit(module: typed.Module, target: Target) -> str:
+def emit(module: typed.Module, target: Target, mode: Mode = FAST) -> str:
     """The LLVM IR of a module for a target: a complete module in text form, the same for equal input.
 
     Raises:

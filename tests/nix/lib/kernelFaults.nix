@@ -32,6 +32,8 @@ in
   "an import that is not there" = { got = says "its import kernels/gone.py" { roots = [ (root "waves" // { imports = [ "kernels/gone.py" ]; }) ]; }; wanted = one; };
   "imports of no backend" = { got = says "imports.metal" { roots = [ (root "waves" // { imports.metal = [ ]; }) ]; }; wanted = one; };
   "a name that is none" = { got = says "letters, digits and underscores" { roots = [ (root "waves" // { name = "2d"; }) ]; }; wanted = one; };
+  "no mode of a root" = { got = says "root waves: optimize: there is no mode" { roots = [ (root "waves" // { optimize = "slow"; }) ]; }; wanted = one; };
+  "no mode of the project" = { got = says "optimize.cuda: there is no mode" { optimize.cuda = "slow"; }; wanted = one; };
   "no lane" = { got = says "heavy-lanes is 0" { heavyLanes = 0; }; wanted = one; };
   "all at once" = { got = builtins.length (lib.kernelFaults (good // { roots = [ ]; targets = [ "sm_98" "auto" ]; heavyLanes = "2"; })); wanted = 4; };
 }

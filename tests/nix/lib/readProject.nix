@@ -14,8 +14,8 @@ in
   "every unknown key, with the near one" = {
     got = mistaken.faults;
     wanted = [
-      "[tool.gompute]: unknown key \"heavy_lanes\", did you mean heavy-lanes?\n  Known keys: heavy-lanes, keep, manifest, roots, targets"
-      "[tool.gompute.roots.a]: unknown key \"sauce\", did you mean source?\n  Known keys: heavy, imports, source"
+      "[tool.gompute]: unknown key \"heavy_lanes\", did you mean heavy-lanes?\n  Known keys: heavy-lanes, keep, manifest, optimize, roots, targets"
+      "[tool.gompute.roots.a]: unknown key \"sauce\", did you mean source?\n  Known keys: heavy, imports, optimize, source"
     ];
   };
 }
