@@ -18,13 +18,11 @@ POINTER_SIZE = 8
 
 def entry_of(spec: KernelSpec) -> KernelEntry:
     """The name table entry of `spec`. Raises CompileError when its declaration is wrong."""
-    interface = spec.interface
     return KernelEntry(
         name=spec.name,
         symbol=spec.name,
         kind=spec.kind,
         arguments=tuple(entry for argument in spec.launch_arguments for entry in _arguments(argument)),
-        params=None if interface.params is None else _params(interface.params),
         block_size=spec.block_size,
     )
 
@@ -38,10 +36,10 @@ def _arguments(argument: Argument) -> tuple[ArgumentEntry, ...]:
         extents = (ArgumentEntry(f"{name}.shape[{axis}]", "extent", U64.name, U64.size, U64.size) for axis in range(kind.ndim))
         return (ArgumentEntry(name, "array", kind.element.name, POINTER_SIZE, POINTER_SIZE, kind.ndim), *extents)
     if isinstance(kind, ParamsType):
-        return (ArgumentEntry(name, "params", kind.name, kind.size, kind.align),)
+        return (ArgumentEntry(name, "params", kind.name, kind.size, kind.align, layout=_layout(kind)),)
     return (ArgumentEntry(name, "scalar", kind.name, kind.size, kind.size),)
 
 
-def _params(layout: ParamsType) -> ParamsEntry:
+def _layout(layout: ParamsType) -> ParamsEntry:
     fields = tuple(ParamsFieldEntry(path, element.name, offset, count) for path, element, offset, count in leaves(layout))
     return ParamsEntry(layout.name, fields, layout.size, layout.align)

@@ -10,43 +10,6 @@ __all__ = ["ArgumentEntry", "KernelEntry", "ParamsEntry", "ParamsFieldEntry", "R
 
 
 @dataclass(frozen=True, slots=True)
-class ArgumentEntry:
-    """One launch argument.
-
-    Attributes:
-        name: the parameter's name in the source; for a generated kernel the name in the table of operations (`data`, `len`, `params`).
-        kind: `pointer` (to global memory), `array` (the pointer of a view), `extent` (the length of one of its dimensions), `scalar`,
-            `params` (a struct by value), or `bytes` (a struct by value, of a kernel of another compiler, which says no more of it). After
-            an `array` come as many `extent` as it has dimensions.
-        dtype: the scalar's or the pointed-to type (`f32`; `any` where another compiler does not say it); for `params` the name of the
-            params type; for `bytes` the word itself.
-        size: bytes of the argument itself (8 for a pointer).
-        align: its alignment.
-        ndim: dimensions of an `array`; else 0.
-    """
-
-    name: str
-    kind: Literal["pointer", "array", "extent", "scalar", "params", "bytes"]
-    dtype: str
-    size: int
-    align: int
-    ndim: int = 0
-
-    @property
-    def is_pointer(self) -> bool:
-        return self.kind in ("pointer", "array")
-
-    @property
-    def declared(self) -> str:
-        """The argument's type as its author writes it."""
-        if self.kind == "pointer":
-            return f"ptr[{self.dtype}]"
-        if self.kind == "bytes":
-            return f"bytes[{self.size}, align {self.align}]"
-        return f"array[{self.dtype}, {self.ndim}]" if self.kind == "array" else self.dtype
-
-
-@dataclass(frozen=True, slots=True)
 class ParamsFieldEntry:
     """One leaf of a params struct: `path` is dotted (`inner.w`), `count` is None for one value, else the length of a fixed array."""
 
@@ -64,6 +27,50 @@ class ParamsEntry:
     fields: tuple[ParamsFieldEntry, ...]
     size: int
     align: int
+
+    def __str__(self) -> str:
+        types = [field.dtype if field.count is None else f"{field.dtype}[{field.count}]" for field in self.fields]
+        fields = "; ".join(f"{field.path}: {kind} @{field.offset}" for field, kind in zip(self.fields, types, strict=True))
+        return f"{self.name}{{{fields}; size {self.size}, align {self.align}}}"
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentEntry:
+    """One launch argument.
+
+    Attributes:
+        name: the parameter's name in the source; for a generated kernel the name in the table of operations (`data`, `len`, `params`).
+        kind: `pointer` (to global memory), `array` (the pointer of a view), `extent` (the length of one of its dimensions), `scalar`,
+            `params` (a struct by value), or `bytes` (a struct by value, of a kernel of another compiler, which says no more of it). After
+            an `array` come as many `extent` as it has dimensions.
+        dtype: the scalar's or the pointed-to type (`f32`; `any` where another compiler does not say it); for `params` the name of the
+            params type; for `bytes` the word itself.
+        size: bytes of the argument itself (8 for a pointer).
+        align: its alignment.
+        ndim: dimensions of an `array`; else 0.
+        layout: of `params`; else None.
+    """
+
+    name: str
+    kind: Literal["pointer", "array", "extent", "scalar", "params", "bytes"]
+    dtype: str
+    size: int
+    align: int
+    ndim: int = 0
+    layout: ParamsEntry | None = None
+
+    @property
+    def is_pointer(self) -> bool:
+        return self.kind in ("pointer", "array")
+
+    @property
+    def declared(self) -> str:
+        """The argument's type as its author writes it."""
+        if self.kind == "pointer":
+            return f"ptr[{self.dtype}]"
+        if self.kind == "bytes":
+            return f"bytes[{self.size}, align {self.align}]"
+        return f"array[{self.dtype}, {self.ndim}]" if self.kind == "array" else self.dtype
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +101,6 @@ class KernelEntry:
         symbol: the name in the blob.
         kind: the operation (`map`) or `kernel` for a raw kernel.
         arguments: launch arguments in order.
-        params: layout of the params argument; None where there is none.
         block_size: work-items per block in x, y, z; exact for a generated kernel, the largest for a raw one.
         resources: see `Resources`.
     """
@@ -103,17 +109,16 @@ class KernelEntry:
     symbol: str
     kind: str
     arguments: tuple[ArgumentEntry, ...]
-    params: ParamsEntry | None
     block_size: tuple[int, int, int]
     resources: Resources = Resources()
 
     @property
     def signature(self) -> str:
-        """Readable text of all that a launch and the compiled kernel must agree on: operation, arguments, params layout, block size.
+        """Readable text of all that a launch and the compiled kernel must agree on: operation, arguments, layouts of params, block size.
 
         It follows from the other members, so that a name table cannot say one thing and promise another.
         """
-        arguments = ", ".join(f"{argument.name}: {self._type(argument)}" for argument in self.arguments if argument.kind != "extent")
+        arguments = ", ".join(f"{each.name}: {each.layout or each.declared}" for each in self.arguments if each.kind != "extent")
         x, y, z = self.block_size
         return f"{self.kind}({arguments}) {'block<=' if self.kind == 'kernel' else 'block='}{x},{y},{z}"
 
@@ -121,12 +126,3 @@ class KernelEntry:
     def fingerprint(self) -> str:
         """First 16 hex digits of the sha256 of the signature."""
         return hashlib.sha256(self.signature.encode()).hexdigest()[:16]
-
-    def _type(self, argument: ArgumentEntry) -> str:
-        if argument.kind != "params" or self.params is None:
-            return argument.declared
-        fields = "; ".join(
-            f"{field.path}: {field.dtype if field.count is None else f'{field.dtype}[{field.count}]'} @{field.offset}"
-            for field in self.params.fields
-        )
-        return f"{self.params.name}{{{fields}; size {self.params.size}, align {self.params.align}}}"

@@ -12,25 +12,19 @@ from gompute.lang.types import MAX_DIMENSIONS, SCALARS
 __all__ = ["kernel_from_json", "kernel_from_node", "kernel_to_json"]
 
 _INT_MAX = 2**31 - 1
-_KEYS = ("arguments", "block_size", "fingerprint", "kind", "name", "params", "resources", "signature", "symbol")
+_KEYS = ("arguments", "block_size", "fingerprint", "kind", "name", "resources", "signature", "symbol")
 _KINDS: tuple[Literal["pointer", "array", "extent", "scalar"], ...] = ("pointer", "array", "extent", "scalar")
 _RESOURCES = ("private", "registers", "scalar_registers", "shared", "spills")
 
 
 def kernel_to_json(kernel: KernelEntry) -> dict[str, Any]:
     """An entry as JSON, without the resources that are not known."""
-    params = kernel.params
     return {
-        "arguments": [
-            {"align": argument.align, "dtype": argument.dtype, "kind": argument.kind, "name": argument.name, "size": argument.size}
-            | ({"ndim": argument.ndim} if argument.kind == "array" else {})
-            for argument in kernel.arguments
-        ],
+        "arguments": [_argument_to_json(argument) for argument in kernel.arguments],
         "block_size": list(kernel.block_size),
         "fingerprint": kernel.fingerprint,
         "kind": kernel.kind,
         "name": kernel.name,
-        "params": None if params is None else _params_to_json(params),
         "resources": {name: value for name in _RESOURCES if (value := getattr(kernel.resources, name)) is not None},
         "signature": kernel.signature,
         "symbol": kernel.symbol,
@@ -65,19 +59,30 @@ def _entry(members: dict[str, Node]) -> KernelEntry:
     block_size = [axis.integer(1, 1024) for axis in members["block_size"].items()]
     if len(block_size) != 3:
         members["block_size"].wrong(f"must have three numbers, has {len(block_size)}")
-    params = None if members["params"].value is None else _params(members["params"])
     entry = KernelEntry(
         name=members["name"].identifier(),
         symbol=members["symbol"].identifier(),
         kind=members["kind"].identifier(),
-        arguments=_arguments(members["arguments"], params),
-        params=params,
+        arguments=_arguments(members["arguments"]),
         block_size=(block_size[0], block_size[1], block_size[2]),
     )
     for member, own in (("signature", entry.signature), ("fingerprint", entry.fingerprint)):
         if members[member].text(1 << 20) != own:
-            members[member].wrong(f"does not follow from the kernel's arguments, params and block size, which give {shown(own)}")
+            members[member].wrong(f"does not follow from the kernel's arguments and block size, which give {shown(own)}")
     return entry
+
+
+def _argument_to_json(argument: ArgumentEntry) -> dict[str, Any]:
+    known: dict[str, Any] = {
+        "align": argument.align,
+        "dtype": argument.dtype,
+        "kind": argument.kind,
+        "name": argument.name,
+        "size": argument.size,
+    }
+    if argument.kind == "array":
+        known["ndim"] = argument.ndim
+    return known if argument.layout is None else known | {"layout": _params_to_json(argument.layout)}
 
 
 def _params_to_json(params: ParamsEntry) -> dict[str, Any]:
@@ -85,10 +90,8 @@ def _params_to_json(params: ParamsEntry) -> dict[str, Any]:
     return {"align": params.align, "fields": fields, "name": params.name, "size": params.size}
 
 
-def _arguments(node: Node, params: ParamsEntry | None) -> tuple[ArgumentEntry, ...]:
-    arguments = tuple(_argument(argument, params) for argument in node.items())
-    if (params is None) == any(argument.kind == "params" for argument in arguments):
-        node.wrong("have params without a layout" if params is None else "have no params, and a layout is given")
+def _arguments(node: Node) -> tuple[ArgumentEntry, ...]:
+    arguments = tuple(_argument(argument) for argument in node.items())
     kinds = [argument.kind for argument in arguments]
     wanted: list[str] = []
     for argument in arguments:
@@ -99,19 +102,21 @@ def _arguments(node: Node, params: ParamsEntry | None) -> tuple[ArgumentEntry, .
     return arguments
 
 
-def _argument(node: Node, params: ParamsEntry | None) -> ArgumentEntry:
-    members = node.members(("align", "dtype", "kind", "name", "size"), ("ndim",))
+def _argument(node: Node) -> ArgumentEntry:
+    members = node.members(("align", "dtype", "kind", "name", "size"), ("layout", "ndim"))
     kind, name = members["kind"].text(), members["name"].text()
     size, align = members["size"].integer(1, _INT_MAX), members["align"].integer(1, 128)
+    if ("layout" in members) != (kind == "params"):
+        node.wrong("params, and nothing else, have a layout")
     if kind == "bytes":
         if members["dtype"].text() != "bytes" or align & (align - 1):
             node.wrong("bytes have the type 'bytes' and an alignment that is a power of two")
         return ArgumentEntry(name, "bytes", "bytes", size, align)
     if kind == "params":
-        dtype = members["dtype"].text()
-        if params is None or (dtype, size, align) != (params.name, params.size, params.align):
-            node.wrong("disagrees with the kernel's params")
-        return ArgumentEntry(name, "params", dtype, size, align)
+        layout = _params(members["layout"])
+        if (members["dtype"].text(), size, align) != (layout.name, layout.size, layout.align):
+            node.wrong("disagrees with its layout")
+        return ArgumentEntry(name, "params", layout.name, size, align, layout=layout)
     known = next((known for known in _KINDS if kind == known), None)
     if known is None:
         members["kind"].wrong(f"must be pointer, array, extent, scalar, params or bytes, is {shown(kind)}")

@@ -32,7 +32,7 @@ def params_from_text(kernel: KernelEntry, given: Sequence[str]) -> bytes | None:
         if path in values:
             raise InvalidArgument(f"-p {text}: {path} is given twice.")
         values[path] = value
-    layout = kernel.params
+    layout = next((argument.layout for argument in kernel.arguments if argument.layout is not None), None)
     if layout is None:
         if values:
             raise InvalidArgument(f"-p {given[0]}: kernel {kernel.name} takes no parameters.")

@@ -64,7 +64,7 @@ class _Plan:
         self.packing = Packing(entry.arguments)
         #: Packs addresses and counts alone, over the params that lie in a frame already.
         self.pack_data = Packing([argument for argument in entry.arguments if argument.kind != "params"]).pack
-        self._params = ParamsReader(params[0].name, entry.params) if params and entry.params is not None else None
+        self._params = ParamsReader(params[0].name, params[0].layout) if params and params[0].layout else None
         self.takes = [operand.name for operand in self.operands] + [argument.name for argument in params]
         self.launch_takes = self.takes
         self._expected = len(self.takes)

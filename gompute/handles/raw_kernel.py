@@ -192,12 +192,8 @@ class RawKernel:
         if argument.kind == "bytes":
             return bytes_reader(name, argument.size)
         if argument.kind == "params":
-            params = self._opened.entry.params
-            if params is None or params.name != dtype:
-                raise InvalidArgument(
-                    f"kernel {self.name!r}: its entry does not describe the params {dtype} of {name!r}; build the set again"
-                )
-            return ParamsReader(name, params)
+            assert argument.layout is not None, "params have a layout"
+            return ParamsReader(name, argument.layout)
         context = self._opened.context
         if isinstance(context, DeviceContext):
             read = _device_reader(name, dtype, context.accelerator)

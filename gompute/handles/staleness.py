@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gompute.artifacts.entry import ArgumentEntry, KernelEntry, ParamsEntry
+from gompute.artifacts.entry import ArgumentEntry, KernelEntry
 
 __all__ = ["difference"]
 
@@ -17,7 +17,7 @@ def difference(source: KernelEntry, artifact: KernelEntry) -> str:
         here, there = _argument(source.arguments, position), _argument(artifact.arguments, position)
         if here != there:
             return _words(f"argument {position}", here, there)
-    mine, theirs = _fields(source.params), _fields(artifact.params)
+    mine, theirs = _fields(source), _fields(artifact)
     for name in sorted(mine.keys() | theirs.keys(), key=lambda name: (name not in mine, name)):
         here, there = mine.get(name, _NOTHING), theirs.get(name, _NOTHING)
         if here != there:
@@ -25,9 +25,7 @@ def difference(source: KernelEntry, artifact: KernelEntry) -> str:
     here, there = (",".join(map(str, entry.block_size)) for entry in (source, artifact))
     if here != there:
         return _words("block_size", here, there)
-    return _words(
-        "params", *("" if e.params is None else f"{e.params.size} bytes, aligned to {e.params.align}" for e in (source, artifact))
-    )
+    return _words("params", _sizes(source), _sizes(artifact))
 
 
 def _words(what: str, here: str, there: str) -> str:
@@ -41,10 +39,17 @@ def _argument(arguments: tuple[ArgumentEntry, ...], position: int) -> str:
     return f"{argument.name}: {argument.declared}"
 
 
-def _fields(params: ParamsEntry | None) -> dict[str, str]:
-    if params is None:
-        return {}
+def _fields(entry: KernelEntry) -> dict[str, str]:
+    """Where each field of the params lies, by its path; where there are several structs, behind the argument's name."""
+    structs = [(argument.name, argument.layout) for argument in entry.arguments if argument.layout is not None]
     return {
-        field.path: f"{field.dtype if field.count is None else f'{field.dtype}[{field.count}]'} at byte {field.offset}"
-        for field in params.fields
+        field.path if len(structs) == 1 else f"{name}.{field.path}": (
+            f"{field.dtype if field.count is None else f'{field.dtype}[{field.count}]'} at byte {field.offset}"
+        )
+        for name, layout in structs
+        for field in layout.fields
     }
+
+
+def _sizes(entry: KernelEntry) -> str:
+    return "; ".join(f"{argument.size} bytes, aligned to {argument.align}" for argument in entry.arguments if argument.layout is not None)

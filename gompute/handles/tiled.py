@@ -66,7 +66,7 @@ class _TiledPlan(ABC, Generic[_F]):
         self._typed = typed_number(SCALARS[self._out.element])
         self._packing = Packing(entry.arguments)
         params = [argument for argument in entry.arguments if argument.kind == "params"]
-        self._params = ParamsReader(params[0].name, entry.params) if params and entry.params is not None else None
+        self._params = ParamsReader(params[0].name, params[0].layout) if params and params[0].layout else None
         self._names = [argument.name for argument in params]
         #: The arguments of `run` and of `launch`.
         self.takes = [operand.name for operand in self.operands[: 2 if self._scan else 1]] + self._names

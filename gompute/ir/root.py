@@ -171,7 +171,7 @@ def _entries(text: str, definitions: Sequence[Definition], blocks: dict[str, tup
                 arguments.append(found)
         if max(blocks[item.name]) > _LARGEST_BLOCK or min(blocks[item.name]) < 1:
             faults.append(f"  kernel `{symbol}`: it is for blocks of {blocks[item.name]}, and each extent is from 1 to {_LARGEST_BLOCK}")
-        made.append(KernelEntry(symbol, symbol, "kernel", tuple(arguments), None, blocks[item.name]))
+        made.append(KernelEntry(symbol, symbol, "kernel", tuple(arguments), blocks[item.name]))
     if faults:
         raise CompileError(f"{where}: no launch can pass what these kernels take\n" + "\n".join(faults))
     return made

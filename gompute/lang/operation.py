@@ -30,7 +30,7 @@ from gompute.lang.signature import (
     types_of,
 )
 from gompute.lang.tiled import TILED, Tiled
-from gompute.lang.types import U64, ParamsType, PointerType
+from gompute.lang.types import U64, PointerType
 
 __all__ = ["OPERATIONS", "Elementwise", "Fused", "Indirect", "Operation", "Raw"]
 
@@ -200,16 +200,12 @@ class Raw:
             return "a raw kernel returns nothing", "write results to a ptr argument, and remove the result type"
         if not function.arguments:
             return "a raw kernel without arguments has no effect", "give it a ptr argument to write to"
-        params = [argument for argument in function.arguments if isinstance(argument.type, ParamsType)]
-        if len(params) > 1:
-            what = f"a raw kernel takes one params struct, and '{params[0].name}' and '{params[1].name}' are two"
-            return what, "make them fields of one @g.params class"
         return None
 
     def interface(self, functions: Sequence[Signature], given: Given) -> KernelInterface:
         """Of a function without a fault."""
         (function,) = functions
-        return KernelInterface(function.arguments, None, params_of(function.arguments))
+        return KernelInterface(function.arguments, None, None)
 
     def launch(self, interface: KernelInterface) -> tuple[Argument, ...]:
         """The function's own."""

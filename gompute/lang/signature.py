@@ -54,7 +54,7 @@ class KernelInterface:
     Attributes:
         arguments: those of its function in order; of an operation without one, its arrays as scalars.
         output: the element of an array that is not among them and takes the function's results.
-        params: the params type, if any.
+        params: the params type that an operation's functions share, if any; those of a raw kernel are among its arguments.
     """
 
     arguments: tuple[Argument, ...]

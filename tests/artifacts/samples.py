@@ -26,9 +26,8 @@ def kernel(name: str, *, resources: Resources = Resources()) -> KernelEntry:  # 
         arguments=(
             ArgumentEntry("data", "pointer", "f32", 8, 8),
             ArgumentEntry("len", "scalar", "u64", 8, 8),
-            ArgumentEntry("params", "params", "Params", 12, 4),
+            ArgumentEntry("params", "params", "Params", 12, 4, layout=ParamsEntry("Params", fields, 12, 4)),
         ),
-        params=ParamsEntry("Params", fields, 12, 4),
         block_size=(256, 1, 1),
         resources=resources,
     )
@@ -37,7 +36,7 @@ def kernel(name: str, *, resources: Resources = Resources()) -> KernelEntry:  # 
 def raw_kernel(name: str) -> KernelEntry:
     """A raw kernel without params."""
     arguments = (ArgumentEntry("out", "pointer", "f64", 8, 8), ArgumentEntry("n", "scalar", "u64", 8, 8))
-    return KernelEntry(name, name, "kernel", arguments, None, (64, 2, 1))
+    return KernelEntry(name, name, "kernel", arguments, (64, 2, 1))
 
 
 def unit(root: str, target: str, *kernels: KernelEntry, cubin: bool = False) -> NewUnit:

@@ -20,7 +20,6 @@ ENTRY = KernelEntry(
         ArgumentEntry("a.shape[1]", "extent", "u64", 8, 8),
         ArgumentEntry("n", "scalar", "u64", 8, 8),
     ),
-    None,
     (64, 1, 1),
 )
 

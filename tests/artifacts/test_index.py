@@ -35,7 +35,7 @@ def test_shape(tmp_path: Path) -> None:
     assert "ptx_version" not in document["roots"]["image"]["x86-64-v3"]["blobs"]["so"]
     assert unit["kernels"]["scale"]["resources"] == {"registers": 12, "shared": 0}
     assert unit["kernels"]["blur"]["block_size"] == [64, 2, 1]
-    assert unit["kernels"]["blur"]["params"] is None
+    assert unit["kernels"]["blur"]["arguments"][0]["kind"] == "pointer"
 
 
 def test_bytes_do_not_depend_on_the_order_of_units(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_an_entry_survives_json() -> None:
 
 def test_an_entry_of_another_compilers_kernel_survives_json_and_is_checked() -> None:
     arguments = (ArgumentEntry("p", "pointer", "any", 8, 8), ArgumentEntry("s", "bytes", "bytes", 12, 64))
-    entry = KernelEntry("k", "k", "kernel", arguments, None, (1024, 1, 1))
+    entry = KernelEntry("k", "k", "kernel", arguments, (1024, 1, 1))
     assert entry.signature == "kernel(p: ptr[any], s: bytes[12, align 64]) block<=1024,1,1"
     assert kernel_from_json(json.loads(json.dumps(kernel_to_json(entry)))) == entry
     for place, key, value in ((1, "align", 3), (1, "align", 256), (1, "dtype", "f32"), (0, "size", 4), (1, "size", 0)):

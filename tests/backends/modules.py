@@ -119,7 +119,7 @@ def entry(
     kind: str = "map",
 ) -> KernelEntry:
     """An entry of the name table; signature and fingerprint are of no concern to a backend."""
-    return KernelEntry(name, name, kind, tuple(arguments), None, block_size)
+    return KernelEntry(name, name, kind, tuple(arguments), block_size)
 
 
 def head(target: Target) -> str:

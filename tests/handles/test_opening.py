@@ -196,6 +196,16 @@ def raw_swapped(x: ptr[i32], m: u64, n: u32):
     x[0] = 0
 
 
+@kernel(name="k")
+def two_structs(x: ptr[f32], p: Built, q: Tone):
+    x[0] = p.scale
+
+
+@kernel(name="k")
+def two_structs_retyped(x: ptr[f32], p: Retyped, q: Tone):
+    x[0] = q.scale
+
+
 STALE: dict[str, tuple[KernelSpec, KernelSpec, str]] = {
     "type": (of_f32, of_f64, "argument 0 is data: ptr[f64] in the source, and data: ptr[f32] in the artifact"),
     "block": (of_f32_in_small_blocks, of_f32, "block_size is 256,1,1 in the source, and 128,1,1 in the artifact"),
@@ -206,6 +216,7 @@ STALE: dict[str, tuple[KernelSpec, KernelSpec, str]] = {
     ),
     "field": (with_params, with_more_params, "params field offset is f32 at byte 4 in the source, and none in the artifact"),
     "no params": (with_params, of_f32, "argument 2 is none in the source, and params: Tone in the artifact"),
+    "two": (two_structs_retyped, two_structs, "params field p.scale is f32 at byte 0 in the source, and f64 at byte 0 in the artifact"),
     "operation": (of_f32, raw, "the operation is kernel in the source, and map in the artifact"),
     "names": (raw, raw_swapped, "argument 1 is m: u64 in the source, and n: u64 in the artifact"),
 }

@@ -77,8 +77,9 @@ def takes_everything(x: f32, p: Everything) -> f32:
 
 def test_a_flat_struct_is_packed_as_abi_packs_it() -> None:
     entry = entry_of(takes_everything)
-    assert entry.params is not None
-    reader = ParamsReader("params", entry.params)
+    layout = entry.arguments[-1].layout
+    assert layout is not None
+    reader = ParamsReader("params", layout)
     chance = random.Random(1)
     for _ in range(200):
         value = Everything(

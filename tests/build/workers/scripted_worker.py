@@ -101,7 +101,6 @@ def _kernel(name):
         "fingerprint": hashlib.sha256(signature.encode()).hexdigest()[:16],
         "kind": "map",
         "name": name,
-        "params": None,
         "resources": {},
         "signature": signature,
         "symbol": name,

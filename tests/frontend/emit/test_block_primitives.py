@@ -17,7 +17,7 @@ from gompute.lang.types import F32, F64, I32, I64, U32, U64, ScalarType
 from gompute.targets import parse_target
 
 TYPES = (I32, U32, I64, U64, F32, F64)
-ENTRY = KernelEntry("k", "k", "kernel", (ArgumentEntry("p", "pointer", "f32", 8, 8),), None, (256, 1, 1))
+ENTRY = KernelEntry("k", "k", "kernel", (ArgumentEntry("p", "pointer", "f32", 8, 8),), (256, 1, 1))
 CPU_ENTRY = """define void @k(ptr %args, ptr %launch, i64 %begin, i64 %end) nounwind "no-builtins" {
   %p = load ptr, ptr %args
   call void @work(ptr %p)

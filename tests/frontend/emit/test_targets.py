@@ -35,7 +35,7 @@ def entries(tree: typed.Module) -> tuple[KernelEntry, ...]:
             if kernel.params is not None:
                 arguments.append(_argument("params", kernel.params))
         kind = "kernel" if isinstance(kernel, typed.RawKernel) else "map"
-        made.append(KernelEntry(kernel.name, kernel.name, kind, tuple(arguments), None, kernel.block_size))
+        made.append(KernelEntry(kernel.name, kernel.name, kind, tuple(arguments), kernel.block_size))
     return tuple(made)
 
 
