@@ -236,6 +236,11 @@ def _conditional(node: typed.Conditional, frame: _Frame) -> Number:
     return _value(chosen, frame)
 
 
+def _select(node: typed.Select, frame: _Frame) -> Number:
+    condition, then, otherwise = (_value(operand, frame) for operand in (node.condition, node.then, node.otherwise))
+    return then if condition else otherwise
+
+
 def _cast(node: typed.Cast, frame: _Frame) -> Number:
     return numeric.convert(_value(node.operand, frame), node.type)
 
@@ -277,6 +282,8 @@ def _call(node: typed.Call, frame: _Frame) -> Number | None:
             inner.scalars[slot] = _value(argument, frame)
         elif argument in frame.params:
             inner.params[slot] = frame.params[argument]
+        elif argument in frame.arrays:
+            inner.arrays[slot] = frame.arrays[argument]
         else:
             raise InternalError(
                 f"{frame.function.symbol} passes {argument.name!r} to {node.function.symbol}: a {argument.type} has no value on the host"
@@ -293,6 +300,7 @@ _EVALUATE: dict[type, Callable[[Any, _Frame], Number]] = {
     typed.Compare: _compare,
     typed.Logical: _logical,
     typed.Conditional: _conditional,
+    typed.Select: _select,
     typed.Cast: _cast,
     typed.Intrinsic: _intrinsic,
     typed.Load: _load,

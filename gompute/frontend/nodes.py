@@ -98,6 +98,15 @@ class Conditional(NamedTuple):
     otherwise: Expression
 
 
+class Select(NamedTuple):
+    """`then` where `condition` holds, else `otherwise`; both are evaluated, `then` first."""
+
+    type: ScalarType
+    condition: Expression
+    then: Expression
+    otherwise: Expression
+
+
 class Cast(NamedTuple):
     """Conversion by value: wraps between integers, rounds once to floats, saturates from floats (NaN to 0), != 0 to bool."""
 
@@ -163,7 +172,8 @@ class Warp(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A call of a device function. A scalar argument is an expression; a pointer, view or params argument is the slot passed on.
+    """A call of a device function. A scalar argument is an expression; a pointer, view, array or params argument is the slot passed on,
+    to a parameter of its type, a view also to a pointer.
     `type` is None when the function returns nothing (then it is used as a statement only)."""
 
     type: ScalarType | None
@@ -181,7 +191,7 @@ class Sequence(NamedTuple):
 
 
 _Leaf: TypeAlias = Constant | ReadLocal | ReadParam | Index | Extent | Load
-_Operation: TypeAlias = Unary | Binary | Compare | Logical | Conditional | Cast | Intrinsic | Atomic | Warp
+_Operation: TypeAlias = Unary | Binary | Compare | Logical | Conditional | Select | Cast | Intrinsic | Atomic | Warp
 Expression: TypeAlias = _Leaf | _Operation | Call | Sequence
 
 # ---- statements ----

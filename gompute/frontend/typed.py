@@ -39,6 +39,7 @@ from gompute.frontend.nodes import ReadParam as ReadParam
 from gompute.frontend.nodes import Return as Return
 from gompute.frontend.nodes import Scan as Scan
 from gompute.frontend.nodes import Scope as Scope
+from gompute.frontend.nodes import Select as Select
 from gompute.frontend.nodes import Sequence as Sequence
 from gompute.frontend.nodes import Slot as Slot
 from gompute.frontend.nodes import Statement as Statement

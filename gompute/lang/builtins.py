@@ -75,7 +75,8 @@ def cast(value: float, kind: type[T]) -> T:
 
 
 def select(condition: bool, then: T, otherwise: T) -> T:
-    """`then` where `condition` holds, else `otherwise`; both are evaluated."""
+    """`then` where `condition` holds, else `otherwise`. Both are evaluated, so an element that either reads has to be there; in return it
+    is no branch, and a loop over it vectorises however dear the sides are."""
     return then if condition else otherwise
 
 

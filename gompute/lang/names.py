@@ -89,7 +89,8 @@ else:
     f16, bf16, f32, f64 = F16, BF16, F32, F64
 
     class ptr:
-        """A pointer to contiguous elements in global memory: ``data[i]`` reads, ``data[i] = x`` writes."""
+        """A pointer to contiguous elements: ``data[i]`` reads, ``data[i] = x`` writes. Of a kernel's argument they are in global memory;
+        a device function also takes local and shared arrays."""
 
         def __class_getitem__(cls, element):
             if isinstance(element, TypeVar):

@@ -164,7 +164,7 @@ def kernel(function: Any = None, /, *, name: str | None = None, block_size: int 
         name: public name, a C identifier; the function's name when left out.
         block_size: the largest block it may be launched with, an int or up to three for x, y, z; at most 1024 work-items in all.
 
-    The function's parameters (pointers, scalars, params) are the launch arguments, in order; it returns nothing.
+    The function's parameters (pointers, arrays, scalars, params) are the launch arguments, in order; it returns nothing.
     """
     return _declare("kernel", function, name, block_size)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tests.conformance.case import Case
+from tests.conformance.loading import blocks
 
 N = 3000
 BLOCKS = -(-N // 256)
@@ -126,6 +127,29 @@ def _warps() -> list[Case]:
     ]
 
 
+def _passing() -> list[Case]:
+    made = []
+    for name, dtype in (("i32", np.int32), ("f64", np.float64)):
+        data = np.random.default_rng(10).integers(-9, 10, (8, 8)).astype(dtype)
+
+        def folded(values: np.ndarray) -> np.ndarray:
+            total = values[0]
+            for value in values[1:]:
+                total = total * 3 + value
+            return total
+
+        rows, pairs = np.array([folded(row) for row in data]), np.array([folded(row[:2]) for row in data])
+        mine = data[:3, :4] * 5
+        result = data.T * 2 + 2 * rows[:, None] + mine.trace() + data.trace() + folded(mine[1]) + pairs[None, :]
+        wanted = (result * 3 - 1000).astype(dtype).ravel()
+        wanted[60:] = 7
+        counts = np.array([60, 0, 0, 0], np.uint32)
+        scale, offset = blocks().Left(scale=5), blocks().Right(offset=-1000, scale=3)
+        arguments = (data, np.full(64, 7, dtype), np.zeros(4, np.uint32), scale, 60, offset)
+        made.append(Case(f"passed_on_{name}", arguments, {1: wanted, 2: counts}, (1, 1, 1), (8, 8, 1), shared=64 * data.itemsize))
+    return made
+
+
 def _bf16(x: np.ndarray) -> np.ndarray:
     """Values of at most 9 digits rounded to the 8 of bfloat16, ties to even."""
     step = 2.0 ** (np.floor(np.log2(x)) - 7)
@@ -133,4 +157,4 @@ def _bf16(x: np.ndarray) -> np.ndarray:
 
 
 def cases() -> list[Case]:
-    return [case for maker in (_views, _barriers, _atomics, _warps) for case in maker()]
+    return [case for maker in (_views, _barriers, _atomics, _warps, _passing) for case in maker()]

@@ -338,3 +338,66 @@ def votes(data: ptr[i32], out: ptr[u32], n: u64) -> None:
         g.atomic_add(out, 0, count)
         if nobody and only_first:
             g.atomic_add(out, 1, g.warp_size)
+
+
+# ---- arrays as arguments: one function, whatever memory is behind them ----
+
+
+def folded(values: ptr[T], first: u64, count: u64) -> T:
+    total = values[first]
+    for i in range(first + 1, first + count):
+        total = total * 3 + values[i]
+    return total
+
+
+def diagonal(a: array[T, 2]) -> T:
+    total = a[0, 0]
+    for i in range(1, min(len(a), a.shape[1])):
+        total += a[i, i]
+    return total
+
+
+def turned(tile: array[T, 2], row: u64, column: u64, x: T) -> T:
+    """What the work-item across the diagonal puts in."""
+    tile[row, column] = x
+    g.barrier()
+    there = tile[column, row]
+    g.barrier()
+    return there * 2 + folded(tile, row * tile.shape[1], tile.shape[1])
+
+
+def count_one(bins: ptr[u32], at: u64) -> u32:
+    return g.atomic_add(bins, at, 1)
+
+
+@g.params
+class Left:
+    scale: i32
+
+
+@g.params
+class Right:
+    offset: i64
+    scale: i32
+
+
+@g.kernel(block_size=(8, 8))
+def passed_on(data: array[T, 2], out: ptr[T], counts: ptr[u32], p: Left, n: u64, q: Right) -> None:
+    tile = g.shared(T, (8, 8))
+    bins = g.shared(u32, 2)
+    spare = g.dynamic_shared(T)
+    own = g.local(T, (3, 4))
+    x, y = g.local_id(0), g.local_id(1)
+    item = y * 8 + x
+    spare[item] = data[y, x]
+    bins[x % 2] = 0
+    for i in range(3):
+        for j in range(4):
+            own[i, j] = data[i, j] * T(p.scale)
+    result = turned(tile, y, x, data[y, x]) + diagonal(own) + diagonal(tile)
+    result += folded(own, 4, 4) + folded(spare, 8 * y, 8) + folded(data, 8 * x, 2)
+    count_one(bins, x % 2)
+    g.barrier()
+    if item < n:
+        out[item] = result * T(q.scale) + T(q.offset)
+        count_one(counts, u64(bins[0]) % 4)

@@ -17,9 +17,19 @@ BLOCKS = FOLDER / "blocks.py"
 @cache
 def root() -> ModuleType:
     """The module of the kernels. It imports its sibling by a bare name, as a root does."""
+    return _imported("conformance_kernels", SOURCE)
+
+
+@cache
+def blocks() -> ModuleType:
+    """The module of the kernels whose work-items meet."""
+    return _imported("conformance_blocks", BLOCKS)
+
+
+def _imported(name: str, source: Path) -> ModuleType:
     sys.path.insert(0, str(FOLDER))
     try:
-        spec = importlib.util.spec_from_file_location("conformance_kernels", SOURCE)
+        spec = importlib.util.spec_from_file_location(name, source)
         assert spec is not None
         assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)

@@ -18,6 +18,18 @@ def meet(d: ptr[f32]) -> None:
 def first(a: array[f32, 2]) -> f32:
     return a[0, 0]
 
+def flat(a: array[f32, 1]) -> f32:
+    return a[0]
+
+def further(d: ptr[f32]) -> None:
+    d[0] = flat(d)
+
+def add_to(d: ptr[f32]) -> None:
+    g.atomic_add(d, 0, 1.0)
+
+def again(d: ptr[f32]) -> None:
+    d = g.local(f32, 8)
+
 @g.kernel
 def k(d: ptr[f32], a: array[f32, 2], b: array[i32, 1], h: ptr[f16], n: u64, c: i32, x: f32):
 """
@@ -93,9 +105,37 @@ STATEMENTS: list[tuple[str, str, str]] = [
         "a shared array of dynamic size, f32 has no length in a kernel",
         "pass the length as an argument",
     ),
+    # arrays as arguments
     (
-        "t = g.shared(f32, 8)\nmeet(t)",
-        "argument 'd' of 'meet' is ptr[f32], and this is a shared array of 8 f32",
+        "t = g.shared(f64, 8)\nmeet(t)",
+        "argument 'd' of 'meet' is ptr[f32], and this is a shared array of 8 f64",
+        "pass an argument of that type on",
+    ),
+    (
+        "t = g.local(f32, 8)\ny = first(t)",
+        "argument 'a' of 'first' is array[f32, 2], and this is a local array of 8 f32",
+        "pass an argument of that type on",
+    ),
+    (
+        "t = g.dynamic_shared(f32)\ny = flat(t)",
+        "argument 'a' of 'flat' is array[f32, 1], and this is a shared array of dynamic size, f32",
+        "pass an argument of that type on",
+    ),
+    ("y = first(d)", "argument 'a' of 'first' is array[f32, 2], and this is a ptr[f32]", "pass an argument of that type on"),
+    (
+        "t = g.shared(f32, (2, 8))\ny = first(t)\nfurther(t)",
+        "argument 'a' of 'flat' is array[f32, 1], and this is a ptr[f32] to a shared array",
+        "pass an argument of that type on",
+    ),
+    (
+        "t = g.local(f32, 8)\nadd_to(t)",
+        "an atomic operation on a ptr[f32] to a local array has no purpose",
+        "write 'd[...] = ...': no other work-item sees it",
+    ),
+    ("t = g.local(f32, 8)\nagain(t)", "'d' already names something else", "use another name"),
+    (
+        "t = g.shared(f32, 8)\nmeet(g.shared)",
+        "argument 'd' of 'meet' is ptr[f32], and this is 'shared'",
         "pass an argument of that type on",
     ),
     # barriers

@@ -119,6 +119,14 @@ def test_only_the_chosen_side_of_a_conditional_is_evaluated() -> None:
         assert value_of(typed.Conditional(I32, constant(chosen, BOOL), *sides)) == wanted
 
 
+def test_both_sides_of_a_select_are_evaluated() -> None:
+    for chosen, wanted in ((True, 1), (False, 2)):
+        assert value_of(typed.Select(I32, constant(chosen, BOOL), constant(1), constant(2))) == wanted
+        for sides in ((fault(I32), constant(2)), (constant(1), fault(I32))):
+            with pytest.raises(InvalidArgument, match="index 0 is outside"):
+                value_of(typed.Select(I32, constant(chosen, BOOL), *sides))
+
+
 def test_and_and_or_stop_at_the_deciding_operand() -> None:
     true, false = constant(True, BOOL), constant(False, BOOL)
     assert value_of(typed.Logical("and", false, fault(), BOOL)) is False

@@ -46,8 +46,10 @@ def declare(context: Context, maker: str, targets: list[ast.expr], node: ast.Cal
     known = context.places.get(target.id)
     if known is not None or target.id in context.variables:
         # The same line may run again, or its twin in another branch; a shared array has its one line.
-        if not isinstance(known, ArrayPlace) or known.slot.type != made or known.shape != shape or kind == "shared":
+        again = isinstance(known, ArrayPlace) and known.slot.type == made and known.shape == shape and known.slot in context.locals
+        if not again or kind == "shared":
             raise KernelFault(target, f"'{target.id}' already names something else", "use another name")
+        assert isinstance(known, ArrayPlace)
         context.assigned.add(target.id)
         return [typed.Clear(known.slot)]
     slot = typed.Slot(target.id, made)

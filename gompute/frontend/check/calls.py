@@ -25,11 +25,12 @@ from gompute.frontend.check.operands import (
     StructPlace,
     Value,
     ViewPlace,
+    array_argument,
     constant,
     describe,
     number_of,
 )
-from gompute.frontend.faults import KernelFault
+from gompute.frontend.faults import KernelFault, raise_together
 from gompute.lang import block, math_function, numeric, promotion
 from gompute.lang import builtins as language
 from gompute.lang.builtins import Table
@@ -38,11 +39,11 @@ from gompute.lang.math_function import MathFunction
 from gompute.lang.params import params_type
 from gompute.lang.promotion import PromotionRefused
 from gompute.lang.spec import KernelSpec
-from gompute.lang.types import BOOL, U64, ScalarType
+from gompute.lang.types import BOOL, U64, PointerType, ScalarType, TypedInt
 
 __all__ = ["call", "call_function"]
 
-Choose = Callable[[typed.Expression, Operand, Operand, ast.AST], Value]
+Choose = Callable[[typed.Expression, Operand, Operand, ast.AST, type[typed.Conditional | typed.Select]], Value]
 
 
 def call(context: Context, node: ast.Call, choose: Choose) -> Operand | typed.Call | typed.Barrier:
@@ -55,7 +56,7 @@ def call(context: Context, node: ast.Call, choose: Choose) -> Operand | typed.Ca
         return _scalar_cast(context, node, target)
     if target is language.select:
         test, then, otherwise = _positional(context, node, "select", 3)
-        return choose(condition(test, node.args[0]), then, otherwise, node)
+        return choose(condition(test, node.args[0]), then, otherwise, node, typed.Select)
     if isinstance(target, MathFunction):
         return call_math(context, node, target, _positional(context, node, f"g.math.{target.__name__}", target.arity), node.args)
     if target is block.barrier:
@@ -208,7 +209,9 @@ def _one_operand(name: typed.IntrinsicName) -> Callable[[Context, ast.Call], Ope
 def _length(context: Context, node: ast.Call) -> Operand:
     (operand,) = _positional(context, node, "len", 1)
     if isinstance(operand, ArrayPlace) and operand.shape:
-        return Static(operand.shape[0])
+        length = operand.shape[0]
+        # What a function takes as a view has the lengths of one, whatever memory is behind it.
+        return Static(TypedInt(length, U64) if operand.slot in context.header.parameters else length)
     if isinstance(operand, ViewPlace):
         return ShapePlace(operand.slot, operand.ndim).extents[0]
     if isinstance(operand, ShapePlace):
@@ -268,20 +271,29 @@ _HANDLERS: dict[object, Callable[[Context, ast.Call], Operand]] = {
 def call_function(context: Context, node: ast.Call, function: FunctionType, bindings: Bindings) -> Operand | typed.Call:
     """A call of a device function, with what its type parameters stand for where that is known before its arguments are."""
     name = function.__name__
-    if any(parameter not in bindings for parameter in type_parameters(function)):
+    open_ = any(parameter not in bindings for parameter in type_parameters(function))
+    try:
         given = _bind(context, node, function)
-        named = list(zip(inspect.signature(function).parameters, (operand for operand, _ in given), strict=True))
-        instance = context.instance(function, infer(function, named, bindings, node), node)
-    else:
-        instance = context.instance(function, bindings, node)
-        given = _bind(context, node, function)
+    except KernelFault as fault:
+        found = [fault]
+        if not open_:
+            try:
+                context.instance(function, bindings, node)  # its own faults are told together with those of the call
+            except KernelFault as own:
+                found.append(own)
+        raise_together(found)
+        raise
+    named = list(zip(inspect.signature(function).parameters, (operand for operand, _ in given), strict=True))
+    arrays = {parameter: array for parameter, operand in named if (array := array_argument(operand)) is not None}
+    instance = context.instance(function, infer(function, named, bindings, node) if open_ else bindings, node, arrays)
     arguments: list[typed.Expression | typed.Slot] = []
     for slot, (operand, place) in zip(instance.parameters, given, strict=True):
         what = f"argument '{slot.name}' of '{name}'"
         if isinstance(slot.type, ScalarType):
             arguments.append(coerce(operand, slot.type, place, what).node)
         elif (isinstance(operand, StructPlace) and operand.layout == slot.type and operand.offset == 0) or (
-            isinstance(operand, (PointerPlace, ViewPlace)) and operand.slot.type == slot.type
+            isinstance(operand, (PointerPlace, ViewPlace, ArrayPlace))
+            and (operand.slot.type == slot.type or (isinstance(operand, ViewPlace) and slot.type == PointerType(operand.element)))
         ):
             arguments.append(operand.slot)
         elif isinstance(operand, StructPlace) and operand.layout == slot.type:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import ast
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import FunctionType
+from types import FunctionType, MappingProxyType
 
 from gompute.frontend import typed
 from gompute.frontend.check.convert import Kind
-from gompute.frontend.check.operands import Operand
+from gompute.frontend.check.operands import ArrayArgument, Operand
 from gompute.frontend.faults import KernelFault, raise_together
 from gompute.frontend.source import SourceFile
 from gompute.lang.generic import Bindings
 from gompute.lang.types import ScalarType
 from gompute.targets import Mode, Target
 
-__all__ = ["Context", "Variable"]
+__all__ = ["NO_ARRAYS", "Context", "Variable"]
+
+NO_ARRAYS: Mapping[str, ArrayArgument] = MappingProxyType({})
 
 
 @dataclass(slots=True)
@@ -86,5 +89,7 @@ class Context(ABC):
         """Check an expression. Raises KernelFault."""
 
     @abstractmethod
-    def instance(self, function: FunctionType, bindings: Bindings, node: ast.AST) -> typed.Function:
-        """The checked form of a device function that `node` calls."""
+    def instance(
+        self, function: FunctionType, bindings: Bindings, node: ast.AST, arrays: Mapping[str, ArrayArgument] = NO_ARRAYS
+    ) -> typed.Function:
+        """The checked form of a device function that `node` calls, with these arrays for parameters of such names."""

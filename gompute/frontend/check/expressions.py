@@ -28,7 +28,7 @@ from gompute.frontend.check.places import element_at, element_index, extent_of
 from gompute.frontend.faults import FollowingFault, KernelFault
 from gompute.lang.builtins import Table, static
 from gompute.lang.spec import KernelSpec
-from gompute.lang.types import F64, I64, ParamsType, ScalarType, TableType
+from gompute.lang.types import F64, I64, U64, ParamsType, ScalarType, TableType, TypedInt
 
 __all__ = ["expression", "is_call_of"]
 
@@ -90,18 +90,20 @@ def _attribute(context: Context, node: ast.Attribute) -> Operand:
     base = context.expression(node.value)
     if isinstance(base, StructPlace):
         return _field(base, node)
-    if isinstance(base, ViewPlace):
+    if isinstance(base, ViewPlace) or (isinstance(base, ArrayPlace) and base.shape):
         return _of_view(base, node)
     if isinstance(base, Static):
         return names.attribute(context, base.object, node)
     raise KernelFault(node, f"{describe(base)} has no attribute '{node.attr}'", "only params, modules, enums and g.target have attributes")
 
 
-def _of_view(view: ViewPlace, node: ast.Attribute) -> Operand:
+def _of_view(view: ViewPlace | ArrayPlace, node: ast.Attribute) -> Operand:
     if node.attr == "shape":
+        if isinstance(view, ArrayPlace):
+            return Static(tuple(TypedInt(length, U64) for length in view.shape))
         return ShapePlace(view.slot, view.ndim)
     if node.attr == "ndim":
-        return Static(view.ndim)
+        return Static(view.ndim if isinstance(view, ViewPlace) else len(view.shape))
     raise KernelFault(
         node, f"{describe(view)} has no attribute '{node.attr}'{names.nearest(node.attr, ['shape', 'ndim'])}", "it has shape, ndim"
     )
@@ -197,11 +199,13 @@ def _conditional(context: Context, node: ast.IfExp) -> Operand:
         return context.expression(node.body if test.object else node.orelse)
     truth = condition(test, node.test)
     then, otherwise = context.expressions(node.body, node.orelse)
-    return choose(truth, then, otherwise, node)
+    return choose(truth, then, otherwise, node, typed.Conditional)
 
 
-def choose(truth: typed.Expression, then: Operand, otherwise: Operand, node: ast.AST) -> Value:
-    """``then if truth else otherwise``, both in the type that they share."""
+def choose(
+    truth: typed.Expression, then: Operand, otherwise: Operand, node: ast.AST, made: type[typed.Conditional | typed.Select]
+) -> Value:
+    """One of two operands, both in the type that they share: a node of the kind `made`."""
     kinds = kind_of(then, node), kind_of(otherwise, node)
     shared = join(*kinds)
     if shared is None:
@@ -211,7 +215,7 @@ def choose(truth: typed.Expression, then: Operand, otherwise: Operand, node: ast
         )
     kind, weak = shared
     sides = [weak_to(side, kind, node) if own[1] else to_value(side, node) for side, own in zip((then, otherwise), kinds, strict=True)]
-    return Value(typed.Conditional(kind, truth, sides[0].node, sides[1].node), weak)
+    return Value(made(kind, truth, sides[0].node, sides[1].node), weak)
 
 
 def _tuple(context: Context, node: ast.Tuple) -> Operand:

@@ -6,7 +6,7 @@ import ast
 import hashlib
 import inspect
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, TypeAlias, TypeVar
@@ -15,10 +15,10 @@ from gompute.frontend import typed
 from gompute.frontend.check import expressions
 from gompute.frontend.check.annotations import instead, resolve, spelled, type_parameters
 from gompute.frontend.check.assignments import assigned_names
-from gompute.frontend.check.context import Context, Variable
+from gompute.frontend.check.context import NO_ARRAYS, Context, Variable
 from gompute.frontend.check.convert import Kind
 from gompute.frontend.check.names import closure_values
-from gompute.frontend.check.operands import Operand, PointerPlace, StructPlace, ViewPlace
+from gompute.frontend.check.operands import ArrayArgument, ArrayPlace, Operand, PointerPlace, StructPlace, ViewPlace
 from gompute.frontend.check.statements import Block
 from gompute.frontend.faults import Faults, FollowingFault, KernelFault
 from gompute.frontend.recursion import deep_recursion
@@ -26,14 +26,14 @@ from gompute.frontend.source import FunctionSyntax, SourceFile, Sources
 from gompute.lang.generic import Bindings, bind
 from gompute.lang.params import ParamsRejected
 from gompute.lang.spec import argument_type
-from gompute.lang.types import BOOL, ParamsType, PointerType, ScalarType, ViewType
+from gompute.lang.types import BOOL, LocalArrayType, ParamsType, PointerType, ScalarType, SharedArrayType, ViewType
 from gompute.targets import Mode, Target
 
 __all__ = ["FunctionChecker", "Functions", "head_of"]
 
 
-_Key: TypeAlias = tuple[FunctionType, tuple[tuple[TypeVar, ScalarType], ...]]
-"""A function, and what its type parameters stand for."""
+_Key: TypeAlias = tuple[FunctionType, tuple[tuple[TypeVar, ScalarType], ...], tuple[tuple[str, ArrayArgument], ...]]
+"""A function, what its type parameters stand for, and the arrays that it is called with."""
 
 
 class FunctionChecker(Context):
@@ -44,24 +44,33 @@ class FunctionChecker(Context):
     def expression(self, node: ast.expr) -> Operand:
         return expressions.expression(self, node)
 
-    def instance(self, function: FunctionType, bindings: Bindings, node: ast.AST) -> typed.Function:
-        return self.functions.called(function, bindings, node)
+    def instance(
+        self, function: FunctionType, bindings: Bindings, node: ast.AST, arrays: Mapping[str, ArrayArgument] = NO_ARRAYS
+    ) -> typed.Function:
+        return self.functions.called(function, bindings, node, arrays)
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """A function's signature, resolved."""
+    """A function's signature, resolved.
+
+    Attributes:
+        arrays: what a call passes of its local and shared arrays; the slot of a parameter that takes one has the array's type.
+        views: names of the parameters that are views.
+    """
 
     source: SourceFile
     syntax: FunctionSyntax
     bindings: Bindings
+    arrays: Mapping[str, ArrayArgument]
+    views: frozenset[str]
     parameters: tuple[typed.Slot, ...]
     result: ScalarType | None
 
 
 class Functions:
     """Every device function of one module for one target, in the order in which their checks end: callees before callers. A generic one
-    is there once for each choice of types that is called."""
+    is there once for each choice of types that is called, one with pointers and views once for each kind of memory behind them."""
 
     def __init__(self, sources: Sources, faults: Faults, target: Target, mode: Mode) -> None:
         self.sources = sources
@@ -75,24 +84,27 @@ class Functions:
         self._checking: list[_Key] = []
         self._calls: dict[_Key, set[_Key]] = {}
 
-    def called(self, function: FunctionType, bindings: Bindings, node: ast.AST) -> typed.Function:
+    def called(self, function: FunctionType, bindings: Bindings, node: ast.AST, arrays: Mapping[str, ArrayArgument]) -> typed.Function:
         """The instance for a call. Faults at the call for recursion; a function with faults of its own ends the caller's statement."""
         if function in self._active:
             cycle = " -> ".join(f.__name__ for f in [*self._active[self._active.index(function) :], function])
             raise KernelFault(node, f"recursion is not supported in a kernel: {cycle}", "write a loop")
-        made = self.instance(function, bindings)
+        made = self.instance(function, bindings, arrays)
         if made is None:
             raise FollowingFault(node, f"'{function.__name__}' has faults of its own", "")
         return made
 
-    def instance(self, function: FunctionType, bindings: Bindings) -> typed.Function | None:
+    def instance(
+        self, function: FunctionType, bindings: Bindings, arrays: Mapping[str, ArrayArgument] = NO_ARRAYS
+    ) -> typed.Function | None:
         """The checked function; None when its signature or body has faults, which are recorded.
 
         Args:
             bindings: what the type parameters of the function stand for; others are ignored.
+            arrays: the local and shared arrays that are passed, by the name of the parameter.
         """
         own = {parameter: bindings[parameter] for parameter in type_parameters(function) if parameter in bindings}
-        key = (function, tuple(own.items()))
+        key = (function, tuple(own.items()), tuple(arrays.items()))
         if self._checking:
             self._calls.setdefault(self._checking[-1], set()).add(key)
         if key in self._instances:
@@ -102,7 +114,7 @@ class Functions:
         self._checking.append(key)
         try:
             with deep_recursion():
-                header = self.header(function, own)
+                header = self.header(function, own, arrays)
                 made = None if header is None else self._check(function, header)
         finally:
             self._active.pop()
@@ -121,7 +133,7 @@ class Functions:
                 waiting += self._calls.get(key, ())
         return {made for key in seen if (made := self._instances.get(key)) is not None}
 
-    def header(self, function: FunctionType, bindings: Bindings) -> Header | None:
+    def header(self, function: FunctionType, bindings: Bindings, arrays: Mapping[str, ArrayArgument]) -> Header | None:
         """Parameters and result from the annotations; None when they have faults, which are recorded."""
         source, syntax = self.sources.of(function)
         before = len(self.faults)
@@ -141,12 +153,15 @@ class Functions:
             if extra is not None:
                 self.faults.add(source, extra, f"'{stars}{extra.arg}' is not supported in a kernel", "name each argument")
         parameters: list[typed.Slot] = []
+        views: set[str] = set()
         for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]:
             kind = self._parameter(function, source, syntax, argument, bindings)
             if kind is not None:
-                parameters.append(typed.Slot(argument.arg, kind))
+                parameters.append(typed.Slot(argument.arg, _passed(kind, arrays.get(argument.arg))))
+                if isinstance(kind, ViewType):
+                    views.add(argument.arg)
         result = self._result(function, source, syntax, bindings)
-        return Header(source, syntax, bindings, tuple(parameters), result) if len(self.faults) == before else None
+        return Header(source, syntax, bindings, arrays, frozenset(views), tuple(parameters), result) if len(self.faults) == before else None
 
     def _parameter(
         self, function: FunctionType, source: SourceFile, syntax: FunctionSyntax, argument: ast.arg, bindings: Bindings
@@ -230,6 +245,10 @@ class Functions:
                 checker.places[slot.name] = ViewPlace(slot, slot.type.element, slot.type.ndim)
             elif isinstance(slot.type, ParamsType):
                 checker.places[slot.name] = StructPlace(slot, slot.type)
+            elif isinstance(slot.type, (LocalArrayType, SharedArrayType)):
+                element, shape = slot.type.element, header.arrays[slot.name].shape
+                checker.places[slot.name] = ArrayPlace(slot, element, shape) if slot.name in header.views else PointerPlace(slot, element)
+                checker.assigned.add(slot.name)
             elif isinstance(slot.type, ScalarType):
                 variable = slot
                 if slot.name in assigned:
@@ -273,6 +292,7 @@ class Functions:
         holds, and neither its line nor an address, so that an edit elsewhere in the file does not rename it."""
         held = [f"{name}={_text(value)}" for name, value in sorted(closure_values(function).items())]
         held += [f"{parameter.__name__}={kind}" for parameter, kind in header.bindings.items()]
+        held += [f"{name}={given}" for name, given in header.arrays.items()]
         digest = hashlib.sha256("\0".join([header.source.relative, function.__qualname__, *held]).encode()).hexdigest()[:8]
         return self._unique(f"{re.sub(r'[^A-Za-z0-9_]', '_', function.__name__)}_{digest}")
 
@@ -283,6 +303,15 @@ class Functions:
             symbol = f"{stem}_{count}"
         self._symbols.add(symbol)
         return symbol
+
+
+def _passed(
+    declared: ScalarType | PointerType | ViewType | ParamsType, given: ArrayArgument | None
+) -> ScalarType | PointerType | ViewType | ParamsType | LocalArrayType | SharedArrayType:
+    """The type of a parameter that a call gives this array: a pointer takes every array of its elements, a view one of its dimensions."""
+    if given is None or not isinstance(declared, (PointerType, ViewType)) or declared.element != given.type.element:
+        return declared
+    return given.type if isinstance(declared, PointerType) or declared.ndim == len(given.shape) else declared
 
 
 def _text(value: Any) -> str:

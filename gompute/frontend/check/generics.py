@@ -8,7 +8,7 @@ from types import FunctionType
 from typing import TypeVar
 
 from gompute.frontend.check.annotations import resolve, type_parameters
-from gompute.frontend.check.operands import Operand, PointerPlace, Static, Value, ViewPlace, number_of, weak_kind
+from gompute.frontend.check.operands import ArrayPlace, Operand, PointerPlace, Static, Value, ViewPlace, number_of, weak_kind
 from gompute.frontend.faults import KernelFault
 from gompute.lang.generic import Bindings, Pattern, choices, no_types
 from gompute.lang.types import ScalarType
@@ -40,7 +40,11 @@ def _inferred(function: FunctionType, parameter: TypeVar, given: Sequence[tuple[
                 weak.append(scalar)
             elif scalar is not None:
                 found.setdefault(scalar, name)
-        elif isinstance(annotation, Pattern) and annotation.parameter is parameter and isinstance(operand, (PointerPlace, ViewPlace)):
+        elif (
+            isinstance(annotation, Pattern)
+            and annotation.parameter is parameter
+            and isinstance(operand, (PointerPlace, ViewPlace, ArrayPlace))
+        ):
             found.setdefault(operand.element, name)
     allowed = choices(parameter)
     if not allowed:

@@ -7,9 +7,23 @@ from typing import Any, NamedTuple, TypeAlias
 
 from gompute.frontend import typed
 from gompute.lang.builtins import Table
-from gompute.lang.types import BOOL, F64, I64, SCALARS, U64, ParamsType, ScalarType, SharedArrayType, TypedFloat, TypedInt
+from gompute.lang.types import (
+    BOOL,
+    F64,
+    I64,
+    SCALARS,
+    U64,
+    LocalArrayType,
+    ParamsType,
+    PointerType,
+    ScalarType,
+    SharedArrayType,
+    TypedFloat,
+    TypedInt,
+)
 
 __all__ = [
+    "ArrayArgument",
     "ArrayPlace",
     "Operand",
     "ParamArrayPlace",
@@ -19,6 +33,7 @@ __all__ = [
     "StructPlace",
     "Value",
     "ViewPlace",
+    "array_argument",
     "constant",
     "describe",
     "number_of",
@@ -62,7 +77,7 @@ class ParamArrayPlace(NamedTuple):
 
 
 class PointerPlace(NamedTuple):
-    """A pointer argument."""
+    """A pointer argument; where its slot is of an array's type, to a local or shared array."""
 
     slot: typed.Slot
     element: ScalarType
@@ -89,19 +104,30 @@ class ShapePlace(NamedTuple):
 
 
 class ArrayPlace(NamedTuple):
-    """A local or shared array; `shape` is empty for shared memory whose size the launch gives."""
+    """A local or shared array, declared here or an argument; `shape` is empty for shared memory whose size the launch gives."""
 
     slot: typed.Slot
     element: ScalarType
     shape: tuple[int, ...]
 
-    @property
-    def shared(self) -> bool:
-        return isinstance(self.slot.type, SharedArrayType)
+
+class ArrayArgument(NamedTuple):
+    """A local or shared array that a call passes on; `shape` is empty where it goes as a pointer."""
+
+    type: LocalArrayType | SharedArrayType
+    shape: tuple[int, ...]
+
+
+def array_argument(operand: Operand) -> ArrayArgument | None:
+    """What a call says of an array that is passed to it; None for anything else."""
+    if isinstance(operand, (ArrayPlace, PointerPlace)) and isinstance(operand.slot.type, (LocalArrayType, SharedArrayType)):
+        return ArrayArgument(operand.slot.type, operand.shape if isinstance(operand, ArrayPlace) else ())
+    return None
 
 
 Operand: TypeAlias = Value | Static | StructPlace | ParamArrayPlace | PointerPlace | ViewPlace | ShapePlace | ArrayPlace
 
+_TO = {PointerType: "", LocalArrayType: " to a local array", SharedArrayType: " to a shared array"}
 _NUMPY_NAMES = {
     "bool": "bool",
     **{f"int{bits}": f"i{bits}" for bits in (8, 16, 32, 64)},
@@ -149,14 +175,14 @@ def describe(operand: Operand) -> str:
     if isinstance(operand, StructPlace):
         return f"the params struct {operand.layout.name}"
     if isinstance(operand, PointerPlace):
-        return f"a ptr[{operand.element}]"
+        return f"a ptr[{operand.element}]{_TO[type(operand.slot.type)]}"
     if isinstance(operand, ViewPlace):
         return f"an array[{operand.element}, {operand.ndim}]"
     if isinstance(operand, ShapePlace):
         return f"the shape of '{operand.slot.name}'"
     if isinstance(operand, ArrayPlace):
         size = " x ".join(str(length) for length in operand.shape) if operand.shape else "dynamic size,"
-        return f"a {'shared' if operand.shared else 'local'} array of {size} {operand.element}"
+        return f"a {'shared' if isinstance(operand.slot.type, SharedArrayType) else 'local'} array of {size} {operand.element}"
     if isinstance(operand, ParamArrayPlace):
         return f"a fixed[{operand.element}, {operand.length}]"
     thing = operand.object

@@ -9,11 +9,11 @@ from typing import get_args
 from gompute.frontend import typed
 from gompute.frontend.check.context import Context
 from gompute.frontend.check.convert import cast, coerce, condition, to_value
-from gompute.frontend.check.operands import ArrayPlace, Operand, PointerPlace, Static, Value, ViewPlace, describe
+from gompute.frontend.check.operands import ArrayPlace, Operand, PointerPlace, Static, Value, ViewPlace, array_argument, describe
 from gompute.frontend.check.places import position
 from gompute.frontend.faults import KernelFault, raise_together
 from gompute.lang import block
-from gompute.lang.types import BOOL, F32, F64, I32, I64, U32, U64
+from gompute.lang.types import BOOL, F32, F64, I32, I64, U32, U64, LocalArrayType
 
 __all__ = ["atomic", "barrier", "depends_on_item", "lane_id", "warp"]
 
@@ -59,7 +59,8 @@ def atomic(op: typed.AtomicOp) -> Callable[[Context, ast.Call], Operand]:
     def handler(context: Context, node: ast.Call) -> Operand:
         (where, index, *values), scope_node = _bind(node, name, required, "scope")
         place = context.expression(where)
-        if isinstance(place, ArrayPlace) and not place.shared:
+        memory = array_argument(place)
+        if memory is not None and isinstance(memory.type, LocalArrayType):
             fix = f"write '{ast.unparse(where)}[...] = ...': no other work-item sees it"
             raise KernelFault(where, f"an atomic operation on {describe(place)} has no purpose", fix)
         if not isinstance(place, (PointerPlace, ViewPlace, ArrayPlace)):
@@ -85,7 +86,7 @@ def atomic(op: typed.AtomicOp) -> Callable[[Context, ast.Call], Operand]:
         raise_together(faults)
         assert at is not None
         scope: typed.Scope = "device" if scope_node is None else _scope(context, scope_node, name)
-        if isinstance(place, ArrayPlace):
+        if memory is not None:
             scope = "block"
         return Value(typed.Atomic(kind, op, place.slot, at, tuple(operands), scope))
 

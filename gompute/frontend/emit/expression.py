@@ -46,6 +46,7 @@ class ExpressionEmitter(ABC):
             typed.Compare: self._compare,
             typed.Logical: self._logical,
             typed.Conditional: self._conditional,
+            typed.Select: self._select,
             typed.Cast: self._cast,
             typed.Intrinsic: self._intrinsic,
             typed.Index: self._index,
@@ -83,13 +84,15 @@ class ExpressionEmitter(ABC):
         """Element type, pointer type and address of what can be indexed."""
         if isinstance(base, TableType):
             return base.element, self.dialect.table_pointer, f"@{self.text.module.table(base)}"
-        if isinstance(base.type, (PointerType, ViewType)):
-            return base.type.element, self.dialect.global_pointer, self._place(base)
-        if isinstance(base.type, SharedArrayType):
-            return base.type.element, self.dialect.shared_pointer, self._place(base)
-        if isinstance(base.type, LocalArrayType):
-            return base.type.element, self.dialect.private_pointer, self._place(base)
+        if isinstance(base.type, (PointerType, ViewType, SharedArrayType, LocalArrayType)):
+            return base.type.element, self.pointer_to(base), self._place(base)
         raise InternalError(f"{base.name!r} of type {base.type} cannot be indexed")
+
+    def pointer_to(self, slot: typed.Slot) -> str:
+        """The type of the address behind a pointer, a view or an array."""
+        if isinstance(slot.type, SharedArrayType):
+            return self.dialect.shared_pointer
+        return self.dialect.private_pointer if isinstance(slot.type, LocalArrayType) else self.dialect.global_pointer
 
     def _place(self, slot: typed.Slot) -> str:
         place = self.places.get(slot)
@@ -197,11 +200,10 @@ class ExpressionEmitter(ABC):
         return text.value(f"phi i1 [ {'false' if node.op == 'and' else 'true'}, %{before} ], [ {value}, %{last} ]")
 
     def _conditional(self, node: typed.Conditional) -> str:
+        if _cost(node.then) <= _FREE and _cost(node.otherwise) <= _FREE:
+            return self._select(node)
         text, register = self.text, value_type(node.type)
         condition = self.expression(node.condition)
-        if _cost(node.then) <= _FREE and _cost(node.otherwise) <= _FREE:
-            then, otherwise = self.expression(node.then), self.expression(node.otherwise)
-            return text.value(f"select i1 {condition}, {register} {then}, {register} {otherwise}")
         blocks = text.new_block("then"), text.new_block("else")
         end = text.new_block("end")
         text.branch_if(condition, *blocks)
@@ -214,6 +216,11 @@ class ExpressionEmitter(ABC):
         self.start(end)
         return text.value(f"phi {register} {', '.join(incoming)}")
 
+    def _select(self, node: typed.Select | typed.Conditional) -> str:
+        register, condition = value_type(node.type), self.expression(node.condition)
+        then, otherwise = self.expression(node.then), self.expression(node.otherwise)
+        return self.text.value(f"select i1 {condition}, {register} {then}, {register} {otherwise}")
+
     # ---- calls ----
 
     def call(self, node: typed.Call) -> str | None:
@@ -225,12 +232,13 @@ class ExpressionEmitter(ABC):
             return self._call_in_place(node)
         if function.needs_context and self.dialect.passes_context:
             arguments.append(CONTEXT_ARGUMENT)
-        for argument in node.arguments:
+        for argument, parameter in zip(node.arguments, function.parameters, strict=True):
             if not isinstance(argument, typed.Slot):
                 arguments.append(f"{value_type(_type_of(argument))} {self.expression(argument)}")
-            elif isinstance(argument.type, (PointerType, ViewType)):
-                arguments.append(f"{self.dialect.global_pointer} {self._place(argument)}")
-                arguments += [f"i64 {extent}" for extent in self.extents.get(argument, ())]
+            elif isinstance(argument.type, (PointerType, ViewType, SharedArrayType, LocalArrayType)):
+                arguments.append(f"{self.pointer_to(argument)} {self._place(argument)}")
+                if isinstance(parameter.type, ViewType):
+                    arguments += [f"i64 {extent}" for extent in self.extents[argument]]
             elif isinstance(argument.type, ParamsType):
                 arguments.append(f"{self.dialect.params_pointer} {self._place(argument)}")
             else:
@@ -271,6 +279,8 @@ def _cost(node: typed.Expression, budget: int = _FREE) -> int:
         operands: tuple[typed.Expression, ...] = (node.operand,)
     elif isinstance(node, typed.Compare) or (isinstance(node, typed.Binary) and node.op in _CHEAP_BINARY):
         operands = (node.left, node.right)
+    elif isinstance(node, typed.Select):
+        operands = (node.condition, node.then, node.otherwise)
     elif isinstance(node, typed.Intrinsic) and node.name != "fmod":
         operands = node.operands
     else:

@@ -12,7 +12,7 @@ from gompute.frontend.emit.expression import ExpressionEmitter
 from gompute.frontend.emit.loops import Range, begin_range
 from gompute.frontend.irtext.text import FunctionText, ModuleText, safe_name
 from gompute.frontend.irtext.values import constant, element_address, memory_type, store, value_type
-from gompute.lang.types import LocalArrayType, ParamsType, PointerType, ScalarType, ViewType
+from gompute.lang.types import LocalArrayType, ParamsType, PointerType, ScalarType, SharedArrayType, ViewType
 
 _STORES_TO_CLEAR = 64
 """Local arrays up to this length are zeroed by one store an element, which LLVM can fold away; longer ones by a loop."""
@@ -115,6 +115,9 @@ class _FunctionEmitter(ExpressionEmitter):
                 if isinstance(slot.type, ViewType):
                     self.extents[slot] = tuple(f"{name}.extent{axis}" for axis in range(slot.type.ndim))
                     parameters += [f"i64 {extent}" for extent in self.extents[slot]]
+            elif isinstance(slot.type, (LocalArrayType, SharedArrayType)):
+                parameters.append(f"{self.pointer_to(slot)} {name}")
+                self.places[slot] = name
             elif isinstance(slot.type, ParamsType):
                 known = f"readonly dereferenceable({slot.type.size}) align {slot.type.align}"
                 parameters.append(f"{dialect.params_pointer} {known} {name}")
