@@ -5,7 +5,7 @@ let
   folders = [ "artifacts" "backends" "build" "frontend" "ir" "lang" "math" "targets" ];
   files = [ "__init__.py" "__main__.py" "errors.py" "in_process.py" ];
   # Of the command line what `build` and `merge` need.
-  commands = [ "__init__.py" "accounts.py" "ahead.py" "app.py" "build.py" "failures.py" "merge.py" "options.py" "progress.py" "report.py" ];
+  commands = [ "__init__.py" "accounts.py" "ahead.py" "app.py" "build.py" "failures.py" "invocation.py" "merge.py" "options.py" "progress.py" "report.py" ];
 
   start = builtins.stringLength "${package}/";
   isBelow = path: builtins.substring 0 start path == "${package}/";

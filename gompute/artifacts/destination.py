@@ -22,11 +22,13 @@ class Prepared:
     Attributes:
         place: the folder or the file that will be there.
         staging: the folder in which it is made first, for a caller that removes it should the process end in between.
+        files: what will be there: in a folder by name; of a file its bytes, under an empty name.
         write: writes it, whole or not at all, and raises ArtifactError where that fails; what was in `place` is there still then.
     """
 
     place: Path
     staging: Path
+    files: Mapping[str, bytes]
     write: Callable[[], None]
 
 
@@ -128,7 +130,7 @@ class WheelFile:
             with writing(place, "the wheel"):
                 replace_file(place, wheel.data, staging)
 
-        return Prepared(place, staging, write)
+        return Prepared(place, staging, {"": wheel.data}, write)
 
 
 def _prepared_folder(place: Path, what: str, files: Mapping[str, bytes], check: Callable[[], None]) -> Prepared:
@@ -139,4 +141,4 @@ def _prepared_folder(place: Path, what: str, files: Mapping[str, bytes], check: 
         with writing(place, what):
             replace_folder(place, files, staging)
 
-    return Prepared(place, staging, write)
+    return Prepared(place, staging, files, write)

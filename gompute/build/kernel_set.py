@@ -60,11 +60,13 @@ class BuildReport:
         written: the blobs, in the order of the set's index; None when nothing was written, because nothing compiled, or because some units
             failed and the form of the destination wants all.
         place: the folder or the file that was written.
+        files: what is in it; see `gompute.artifacts.destination.Prepared.files`.
     """
 
     outcomes: tuple[Outcome, ...]
     written: tuple[WrittenBlob, ...] | None = None
     place: Path | None = None
+    files: Mapping[str, bytes] = field(default_factory=dict)
 
     @property
     def compiled(self) -> tuple[Compiled, ...]:
@@ -124,7 +126,7 @@ def build_set(
     zygote.guard(prepared.staging)
     prepared.write()
     zygote.release()
-    return BuildReport(report.outcomes, content.blobs, prepared.place)
+    return BuildReport(report.outcomes, content.blobs, prepared.place, prepared.files)
 
 
 def _launched(request: BuildRequest) -> tuple[list[KernelRoot], list[KernelRoot]]:

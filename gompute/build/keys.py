@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-import platform
 import sys
 from collections.abc import Iterator
 from functools import lru_cache
 from importlib.machinery import PathFinder
-from pathlib import Path
 
 __all__ = ["digest", "python_identity", "toolchain_identity"]
 
-_PACKAGE = Path(__file__).parents[1]
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # What turns source into code: everything but the runtime and the command line.
 _COMPILER = ("artifacts", "backends", "build", "frontend", "ir", "lang", "math", "targets")
 # Package -> the distributions that bring it, by the names of their folders of metadata.
@@ -39,18 +37,18 @@ def toolchain_identity() -> dict[str, str]:
 @lru_cache(maxsize=1)
 def python_identity() -> str:
     """The interpreter that runs the frontend."""
-    return f"{platform.python_implementation()} {sys.version}"
+    return f"{sys.implementation.name} {sys.version}"
 
 
 def _own_sources() -> Iterator[str | bytes]:
-    files = [_PACKAGE / "__init__.py", _PACKAGE / "errors.py"]
+    files = [os.path.join(_PACKAGE, "__init__.py"), os.path.join(_PACKAGE, "errors.py")]
     for name in _COMPILER:
-        for folder, folders, names in os.walk(_PACKAGE / name):
+        for folder, folders, names in os.walk(os.path.join(_PACKAGE, name)):
             folders.sort()
-            files += [Path(folder, file) for file in sorted(names) if file.endswith(".py")]
-    for file in files:
-        yield str(file.relative_to(_PACKAGE))
-        yield file.read_bytes()
+            files += [os.path.join(folder, file) for file in sorted(names) if file.endswith(".py")]
+    for path in files:
+        yield path[len(_PACKAGE) :]
+        yield _content(path)
 
 
 def _installed(package: str, distributions: tuple[str, ...]) -> str:
@@ -61,13 +59,18 @@ def _installed(package: str, distributions: tuple[str, ...]) -> str:
     for place in places:
         beside = os.path.dirname(os.path.abspath(place))
         records = [
-            Path(beside, name, "RECORD")
+            os.path.join(beside, name, "RECORD")
             for name in sorted(os.listdir(beside))
             if name.endswith(".dist-info") and name.partition("-")[0].lower() in distributions
         ]
-        found = [record.read_bytes() for record in records if record.is_file()]
+        found = [_content(record) for record in records if os.path.isfile(record)]
         parts += found or [f"{name} {entry.st_size} {entry.st_mtime_ns}" for name, entry in _files(place)]
     return digest(*parts)
+
+
+def _content(path: str) -> bytes:
+    with open(path, "rb", buffering=0) as file:
+        return file.read()
 
 
 def _files(place: str) -> Iterator[tuple[str, os.stat_result]]:

@@ -7,7 +7,6 @@ import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from gompute.artifacts.checked import Node
@@ -294,13 +293,12 @@ class Making:
     ) -> None:
         table: tuple[KernelEntry, ...] = tuple(kernel_from_node(Node(kernel), self._known) for kernel in kernels)
         made = tuple(CompiledBlob(blob["kind"], code, blob["version"]) for blob, code in zip(blobs, data, strict=True))
-        sources = tuple(map(Path, self._reads["sources"]))
         self._done = True
         seconds = time.monotonic() - self._began
         said = "".join(self._said)
         steps = tuple(self._steps)
         ir = {name: digest for entries, digest in self._units for name in _names(entries)}
-        self._end(Compiled(self._job, table, made, listings, sources, toolchain, self._left_out, said, seconds, steps, self._why, ir))
+        self._end(Compiled(self._job, table, made, listings, self._reads, toolchain, self._left_out, said, seconds, steps, self._why, ir))
 
 
 def _tools() -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from typing import Any
 
 from gompute.artifacts.entry import KernelEntry
 from gompute.build.job import Job
@@ -53,7 +53,7 @@ class Compiled:
 
     Attributes:
         listings: text by kind of listing (`ir`, `asm`), as asked for.
-        sources: every source file that the unit has reached, sorted.
+        reads: what it was made from, as JSON of `gompute.frontend.reads.Reads`.
         toolchain: name and version of each tool that had a part in it.
         left_out: names of the kernels that the root makes and the job did not ask for, sorted.
         said: what the author's module and the tools printed.
@@ -67,7 +67,7 @@ class Compiled:
     kernels: tuple[KernelEntry, ...]
     blobs: tuple[CompiledBlob, ...]
     listings: Mapping[str, str]
-    sources: tuple[Path, ...]
+    reads: Mapping[str, Any]
     toolchain: Mapping[str, str]
     left_out: tuple[str, ...]
     said: str

@@ -12,7 +12,7 @@ from gompute.build.roots import IR_SUFFIXES, KernelRoot, check_root_name, check_
 from gompute.errors import CompileError, UnknownTarget
 from gompute.targets import Target, parse_target
 
-__all__ = ["Project", "find_project", "read_project"]
+__all__ = ["Project", "find_project", "places", "read_project"]
 
 _BACKENDS = ("cpu", "cuda", "hip")
 
@@ -46,13 +46,17 @@ def find_project(folder: Path) -> Project | None:
     Raises:
         CompileError: that file cannot be read, or a declaration is wrong.
     """
-    for place in (folder, *folder.parents):
-        file = place / "pyproject.toml"
+    for file in places(folder):
         if file.is_file():
             project = read_project(file)
             if project is not None:
                 return project
     return None
+
+
+def places(folder: Path) -> list[Path]:
+    """The files that are looked at for what holds in `folder`, the nearest first."""
+    return [place / "pyproject.toml" for place in (folder, *folder.parents)]
 
 
 def read_project(file: Path) -> Project | None:

@@ -7,7 +7,6 @@ that is renamed into its place, and where reading or writing fails a build goes 
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import os
 import secrets
 import shutil
@@ -18,20 +17,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from gompute.build.cache_files import VERSION, opened, path_of, sealed
 from gompute.build.wire import Decoder, Message, WireError, encode
 
-__all__ = ["LIMIT", "Entry", "Kind", "Store", "default_folder"]
+__all__ = ["KINDS", "LIMIT", "Entry", "Kind", "Store"]
 
-Kind = Literal["root", "ir", "code", "blob"]
-KINDS: tuple[Kind, ...] = ("root", "ir", "code", "blob")
-"""What a root has read and gave; a kernel's IR; its code; a root's blobs."""
+Kind = Literal["root", "ir", "code", "blob", "done"]
+KINDS: tuple[Kind, ...] = ("root", "ir", "code", "blob", "done")
+"""What a root has read and gave; a kernel's IR; its code; a root's blobs; what a command has read and gave."""
 
 LIMIT = 2 << 30
 """Bytes beyond which the entries that were not used for longest go."""
 
-_MAGIC = b"gompute cache 1\n"
-_HASH = 32
-_VERSION = "1"
 _UNUSED = 3600.0  # seconds after which a use is noted in the file's time
 _ABANDONED = 600.0  # seconds after which an unfinished file has nobody who finishes it
 
@@ -46,15 +43,6 @@ class Entry:
     used: float
 
 
-def default_folder(environment: Mapping[str, str]) -> Path | None:
-    """Where the XDG rules put a user's cache: `$XDG_CACHE_HOME/gompute`, else `~/.cache/gompute`; None for a user without a home."""
-    base = environment.get("XDG_CACHE_HOME", "")
-    if os.path.isabs(base):  # a relative one is to be ignored
-        return Path(base, "gompute")
-    home = os.path.expanduser("~")
-    return Path(home, ".cache", "gompute") if os.path.isabs(home) else None
-
-
 class Store:
     """The cache in one folder, which is made when something is put there.
 
@@ -65,7 +53,7 @@ class Store:
     def __init__(self, folder: Path, limit: int = LIMIT) -> None:
         self.folder = folder
         self.notes: list[str] = []
-        self._place = folder / _VERSION
+        self._place = folder / VERSION
         self._limit = limit
         self._written = 0
         self._writes = True
@@ -79,7 +67,7 @@ class Store:
                 used = os.fstat(file.fileno()).st_mtime
         except OSError:
             return None
-        message = _opened(data, kind, key)
+        message = _message(opened(data, kind, key))
         if message is None:
             self.notes.append(f"the cache entry {path} was damaged; it is dropped and made again")
             with suppress(OSError):
@@ -94,7 +82,7 @@ class Store:
         """Keep a result. Where that cannot be, it is said once, and nothing more is written."""
         if not self._writes:
             return
-        payload = encode(body, blobs)
+        data = sealed(kind, key, encode(body, blobs))
         path = self._path(kind, key)
         unfinished = self._place / "unfinished" / f"{os.getpid()}-{secrets.token_hex(6)}"
         try:
@@ -102,7 +90,7 @@ class Store:
             unfinished.parent.mkdir(exist_ok=True)
             try:
                 with open(unfinished, "xb") as file:
-                    file.write(_MAGIC + _hash(kind, key, payload) + payload)
+                    file.write(data)
                 os.replace(unfinished, path)
             except BaseException:
                 with suppress(OSError):
@@ -112,7 +100,7 @@ class Store:
             self._writes = False
             self.notes.append(f"the cache {self.folder} cannot be written ({error.strerror}); this build goes on without")
             return
-        self._written += len(payload) + len(_MAGIC) + _HASH
+        self._written += len(data)
 
     def finish(self) -> None:
         """Note how much was written since the start, and drop what was not used for longest where all is too much."""
@@ -147,7 +135,7 @@ class Store:
             shutil.rmtree(going)
 
     def _path(self, kind: Kind, key: str) -> Path:
-        return self._place / kind / key[:2] / key[2:]
+        return Path(path_of(str(self.folder), kind, key))
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -184,20 +172,9 @@ class Store:
                     path.unlink()
 
 
-def _hash(kind: Kind, key: str, payload: bytes | memoryview) -> bytes:
-    """Of what an entry holds and of what it is filed under: one that has come to another place is none."""
-    made = hashlib.sha256(f"{kind} {key}\n".encode())
-    made.update(payload)
-    return made.digest()
-
-
-def _opened(data: bytes, kind: Kind, key: str) -> Message | None:
-    start = len(_MAGIC) + _HASH
-    payload = memoryview(data)[start:]
-    if data[: len(_MAGIC)] != _MAGIC or _hash(kind, key, payload) != data[len(_MAGIC) : start]:
-        return None
+def _message(payload: bytes | None) -> Message | None:
     try:
-        (message,) = Decoder().feed(bytes(payload))
+        (message,) = Decoder().feed(payload or b"")
     except (WireError, ValueError):
         return None
     return message

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 __all__ = ["Decoder", "Message", "WireError", "encode"]
 
@@ -23,8 +22,7 @@ class WireError(Exception):
     """The bytes on a pipe are not a message; the text says what is wrong with them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(NamedTuple):
     """One message: its JSON object (without the key ``blobs``) and its byte strings."""
 
     body: Mapping[str, Any]

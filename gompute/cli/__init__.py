@@ -1,13 +1,18 @@
 """The command line: ``gompute`` and ``python -m gompute``.
 
 Commands that compile start the compiler's process here, before anything else is imported: it takes as long to load as the rest of this
-program, and the two load side by side. A build that has nothing to compile needs none.
+program, and the two load side by side. A build that has nothing to compile needs none, and one that has nothing to write either is done
+before the rest of the program is loaded.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gompute.cli.ahead import Past
 
 __all__ = ["main"]
 
@@ -21,16 +26,23 @@ def main() -> None:
     spawned = None
     _open_streams()
     try:
-        if sys.argv[1:2] and sys.argv[1] in _COMPILING and _ASKING.isdisjoint(sys.argv) and not _cached():
-            from gompute.build.spawn import spawn
+        if sys.argv[1:2] and sys.argv[1] in _COMPILING and _ASKING.isdisjoint(sys.argv):
+            known = _past()
+            if known is not None and known.whole:
+                _tell(known)
+                os._exit(0)
+            if known is None:
+                from gompute.build.spawn import spawn
 
-            spawned = spawn()
+                spawned = spawn()
         from gompute.build.zygote import Zygote
         from gompute.cli.app import run
 
         code = run(sys.argv[1:], None if spawned is None else Zygote(spawned))
     except KeyboardInterrupt:
         code = _INTERRUPTED
+    except BrokenPipeError:
+        code = 1  # the reader of our output has gone
     except OSError as error:
         print(f"error: the command line cannot start: {error}", file=sys.stderr)
         code = 1
@@ -38,13 +50,19 @@ def main() -> None:
     os._exit(code)
 
 
-def _cached() -> bool:
-    """Whether the command is a build that will probably find everything in the cache."""
+def _past() -> Past | None:
+    """What is known of the command, where it is a build that has nothing to compile."""
     if sys.argv[1] != "build":
-        return False
-    from gompute.cli.ahead import nothing_to_do
+        return None
+    from gompute.cli.ahead import past
 
-    return nothing_to_do(sys.argv[1:])
+    return past(sys.argv[1:])
+
+
+def _tell(known: Past) -> None:
+    for stream, text in ((sys.stderr, known.err), (sys.stdout, known.out)):
+        stream.write(text)
+        stream.flush()
 
 
 def _open_streams() -> None:

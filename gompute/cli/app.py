@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import click
 
 from gompute.build.zygote import Zygote
+from gompute.cli.invocation import Invocation
 from gompute.cli.report import print_error
 from gompute.errors import Error, InternalError
 
@@ -94,7 +95,7 @@ def run(arguments: Sequence[str], zygote: Zygote | None = None) -> int:
 
 def _run(arguments: Sequence[str], zygote: Zygote | None) -> int:
     try:
-        result = _gompute.main(list(arguments), prog_name="gompute", standalone_mode=False, obj=zygote)
+        result = _gompute.main(list(arguments), prog_name="gompute", standalone_mode=False, obj=Invocation(tuple(arguments), zygote))
         return result if isinstance(result, int) else DONE
     except click.UsageError as error:
         error.show()

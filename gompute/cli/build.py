@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,16 +13,19 @@ import click
 import gompute
 from gompute.artifacts.destination import Destination
 from gompute.artifacts.manifest import Manifest, read_manifest
+from gompute.build.cache_files import default_folder
 from gompute.build.job import EMIT
 from gompute.build.kernel_set import BuildReport, BuildRequest, build_set
 from gompute.build.modes import Modes
+from gompute.build.project import places
 from gompute.build.roots import KernelRoot
-from gompute.build.store import Store, default_folder
+from gompute.build.store import Store
 from gompute.build.task import Limits
 from gompute.cli import ahead, options
 from gompute.cli.accounts import print_timings, print_why, unit_json
 from gompute.cli.failures import print_failures, print_said
-from gompute.cli.progress import progress
+from gompute.cli.invocation import Invocation
+from gompute.cli.progress import kept_line, progress
 from gompute.cli.report import count, print_error, print_json, print_note, readable_size
 from gompute.errors import CompileError
 from gompute.targets import Target
@@ -126,6 +128,7 @@ def build_command(
       gompute build kernels.py --target sm_89 --target gfx1100 --target x86-64-v3 -o kernels
       gompute build kernels.py --target sm_89 --wheel -o dist
     """
+    read = ahead.contents(map(str, places(Path.cwd())))
     work = options.work(sources, targets, modes)
     roots = _with_heavy(work.roots, heavy)
     if not work.targets:
@@ -135,14 +138,16 @@ def build_command(
         )
     destination = options.destination(output, module, wheel)
     limits = Limits(int(memory * (1 << 30)), timeout)
-    launched = _manifest(manifest or work.manifest)
+    named = manifest or work.manifest
+    read |= ahead.contents([str(path.absolute()) for path in (*_files_of(roots), *((named,) if named is not None else ()))])
+    launched = _manifest(named)
     lanes = heavy_lanes or work.heavy_lanes
     request = BuildRequest(roots, work.targets, destination, emit, jobs, lanes, launched, limits, work.modes, lineinfo)
     store = None if no_cache else _store(cache)
     with progress() as reporter:
         report = build_set(request, options.compiler(ctx), reporter, generator={"gompute": gompute.__version__}, store=store)
     if store is not None and report.complete:
-        _remember(store, report)
+        _remember(ctx, store, read, report, tell=not (as_json or why or timings))
     for note in store.notes if store is not None else ():
         print_note(note)
     print_said(report.outcomes)
@@ -173,16 +178,40 @@ def _manifest(file: Path | None) -> Manifest | None:
     return read_manifest(file)
 
 
-def _remember(store: Store, report: BuildReport) -> None:
-    """Note that this command has nothing to compile until one of its files changes."""
-    files = {source for outcome in report.compiled for source in outcome.sources}
-    ahead.remember(sys.argv[1:], sorted(files))
+def _files_of(roots: Sequence[KernelRoot]) -> set[Path]:
+    """The files that roots name; what else they read is known when they are compiled."""
+    imports = (path for root in roots for paths in (root.imports or {}).values() for path in paths)
+    return {source for root in roots for source in root.sources} | set(imports)
+
+
+def _remember(ctx: click.Context, store: Store, read: Mapping[str, str | None], report: BuildReport, *, tell: bool) -> None:
+    """Keep what this command has read and written; see `gompute.cli.ahead`.
+
+    Args:
+        read: the sha256 of what the command itself has read, taken before, by path.
+        tell: it prints what it prints of every build.
+    """
+    if not isinstance(ctx.obj, Invocation) or report.place is None:
+        return
+    files, folders = dict(read), dict[str, str]()
+    for outcome in report.compiled:
+        reads = outcome.reads
+        found = {**reads["sources"], **reads["files"], **dict.fromkeys(reads["absent"])}
+        if reads["unknown"] is not None or any(files.get(path, digest) != digest for path, digest in found.items()):
+            return  # it may differ the next time, or has changed while it was built
+        files |= found
+        folders |= reads["folders"]
+    told = None
+    if tell and not any(outcome.said for outcome in report.compiled):
+        told = f"{_summary(report)}\n", "".join(f"{kept_line(outcome)}\n" for outcome in report.compiled)
+    store.put(ahead.KIND, ahead.command_key(ctx.obj.arguments), ahead.record(files, folders, str(report.place), report.files, told))
+    store.finish()
 
 
 def _store(folder: Path | None) -> Store | None:
     """The cache in a folder, or in that of the user."""
     place = folder or default_folder(os.environ)
-    return None if place is None else Store(place)
+    return None if place is None else Store(Path(place))
 
 
 def _with_heavy(roots: Sequence[KernelRoot], names: Sequence[str]) -> tuple[KernelRoot, ...]:
@@ -206,12 +235,17 @@ def _print_summary(report: BuildReport, destination: Destination) -> None:
         missing, held = _units(report.failed), _units(report.compiled)
         print_error(f"{destination.label} was not written: it would be incomplete.\n  Compiled: {held}.\n  Missing: {missing}.")
         return
-    size = sum(blob.length for blob in report.written)
-    kernels = {kernel.name for unit in report.compiled for kernel in unit.kernels}
     if report.complete:
-        click.echo(f"{report.place}: {count(len(kernels), 'kernel')}, {count(len(report.written), 'blob')}, {readable_size(size)}")
+        click.echo(_summary(report))
         return
     print_error(f"{report.place} is incomplete.\n  It holds: {_units(report.compiled)}.\n  Missing: {_units(report.failed)}.")
+
+
+def _summary(report: BuildReport) -> str:
+    written = report.written or ()
+    kernels = {kernel.name for unit in report.compiled for kernel in unit.kernels}
+    size = readable_size(sum(blob.length for blob in written))
+    return f"{report.place}: {count(len(kernels), 'kernel')}, {count(len(written), 'blob')}, {size}"
 
 
 def _units(outcomes: Sequence[Any]) -> str:

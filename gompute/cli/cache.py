@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from gompute.build.store import KINDS, LIMIT, Store, default_folder
+from gompute.build.cache_files import default_folder
+from gompute.build.store import KINDS, LIMIT, Store
 from gompute.cli import options
 from gompute.cli.report import print_json, readable_size, table
 from gompute.errors import Unsupported
@@ -43,7 +44,13 @@ def info_command(cache: Path | None, as_json: bool) -> int:
     click.echo(
         f"{store.folder}: {len(entries)} {'entry' if len(entries) == 1 else 'entries'}, {readable_size(total)} of {readable_size(LIMIT)}"
     )
-    names = {"root": "what a root has read and gave", "ir": "IR of a kernel", "code": "code of a kernel", "blob": "blobs of a root"}
+    names = {
+        "root": "what a root has read and gave",
+        "ir": "IR of a kernel",
+        "code": "code of a kernel",
+        "blob": "blobs of a root",
+        "done": "what a command has read and gave",
+    }
     if entries:
         rows = ((kind, len(found), readable_size(sum(found)), names[kind]) for kind, found in sizes.items())
         click.echo("\n" + table(("kind", "entries", "size", "what"), rows))
@@ -65,4 +72,4 @@ def _store(folder: Path | None) -> Store:
     place = folder or default_folder(os.environ)
     if place is None:
         raise Unsupported("there is no cache: this user has no home; name a folder with --cache DIR")
-    return Store(place)
+    return Store(Path(place))

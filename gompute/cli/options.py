@@ -18,6 +18,7 @@ from gompute.build.modes import Modes, read_word
 from gompute.build.project import Project, find_project
 from gompute.build.roots import KernelRoot, roots_from_files
 from gompute.build.zygote import Zygote
+from gompute.cli.invocation import Invocation
 from gompute.errors import CompileError, UnknownTarget
 from gompute.targets import Target, parse_target
 
@@ -145,8 +146,8 @@ def place_json(place: Path | None, wheel: bool) -> dict[str, str | None]:
 
 def compiler(ctx: click.Context) -> Zygote:
     """The compiler's process: the one that was started ahead, else one that starts when it is needed. It ends with the command."""
-    if isinstance(ctx.obj, Zygote):
-        return ctx.obj
+    if isinstance(ctx.obj, Invocation) and ctx.obj.zygote is not None:
+        return ctx.obj.zygote
     return ctx.with_resource(Zygote())
 
 

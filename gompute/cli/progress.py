@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from gompute.build.engine import Reporter
 from gompute.build.job import Job
-from gompute.build.outcome import Failed, Outcome
+from gompute.build.outcome import Compiled, Failed, Outcome
 from gompute.cli.report import count, print_note, readable_size
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-__all__ = ["progress"]
+__all__ = ["kept_line", "progress"]
 
 _PATIENCE = 0.3  # seconds of work before a live view appears: a build that is done by then only flickers
 
@@ -38,17 +38,27 @@ def _unit(job: Job) -> str:
     return f"{job.root_name} for {job.target.name}"
 
 
+def kept_line(outcome: Compiled) -> str:
+    """What is printed of a unit that is found in the cache."""
+    return f"{_unit(outcome.job)}: {_sizes(outcome)} (from the cache)"
+
+
+def _sizes(outcome: Compiled) -> str:
+    return ", ".join(f"{blob.kind} {readable_size(len(blob.data))}" for blob in outcome.blobs) or "checked"
+
+
 def _line(outcome: Outcome) -> str:
     unit = _unit(outcome.job)
     if isinstance(outcome, Failed):
         return f"{unit}: failed"
-    sizes = ", ".join(f"{blob.kind} {readable_size(len(blob.data))}" for blob in outcome.blobs)
+    if outcome.reused:
+        return kept_line(outcome)
     done = [name for step in outcome.steps if step.work == "code" and not step.reused for name in step.kernels]
     kept = [name for step in outcome.steps if step.work == "code" and step.reused for name in step.kernels]
-    how = "from the cache" if outcome.reused else f"{outcome.seconds:.2f} s"
-    if kept and not outcome.reused:
+    how = f"{outcome.seconds:.2f} s"
+    if kept:
         how += f", {len(done)} of {count(len(done) + len(kept), 'kernel')} compiled"
-    return f"{unit}: {sizes or 'checked'} ({how})"
+    return f"{unit}: {_sizes(outcome)} ({how})"
 
 
 class _Lines:

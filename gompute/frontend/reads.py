@@ -39,7 +39,7 @@ _CLOCK_STEP = 20_000_000  # nanoseconds
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """What the lowering of one root has read.
+    """What the lowering of one root has read. Paths are as they were opened: one that leads through a link may lead elsewhere later.
 
     Attributes:
         sources: the sha256 of the module's file and of those of its imports, by path, sorted.
@@ -68,7 +68,7 @@ class Recorder:
 
     def source(self, path: str, data: bytes) -> None:
         """A module's file as the importer has read it."""
-        self._sources[os.path.realpath(path)] = hashlib.sha256(data).hexdigest()
+        self._sources[os.path.abspath(path)] = hashlib.sha256(data).hexdigest()
 
     def unsure(self, why: str) -> None:
         """The import has done something whose result may differ the next time."""
@@ -78,15 +78,15 @@ class Recorder:
         """What was taken down.
 
         Args:
-            parsed: the sha256 of files that the checker has read, by real path.
+            parsed: the sha256 of files that the checker has read, by path.
             absent: what the importer did not find.
         """
         for path, digest in parsed.items():
             if self._sources.setdefault(path, digest) != digest:
                 self._unknown = f"reads {path}, which changed meanwhile"
-        files = {os.path.realpath(file) for file in self._files} - self._sources.keys()
+        files = self._files - self._sources.keys()
         found = {file: hash_file(file) for file in sorted(files) if os.path.isfile(file)}
-        listed = {folder: hash_folder(folder) for folder in sorted(map(os.path.realpath, self._folders)) if os.path.isdir(folder)}
+        listed = {folder: hash_folder(folder) for folder in sorted(self._folders) if os.path.isdir(folder)}
         for path in (*found, *listed):
             # It is hashed after it was read. The time stamps of files are a few milliseconds behind the clock.
             if os.stat(path).st_mtime_ns > self._began - _CLOCK_STEP:

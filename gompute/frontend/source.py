@@ -98,7 +98,7 @@ class Sources:
         self._shown = shown
         self._files: dict[str, SourceFile] = {}
         self.hashes: dict[str, str] = {}
-        """The sha256 of each file, as it was read, by its real path."""
+        """The sha256 of each file, as it was read, by its absolute path."""
 
     def read(self, path: str) -> SourceFile:
         """Parse a file. Raises CompileError when it cannot be read or is no Python."""
@@ -113,7 +113,7 @@ class Sources:
         try:
             with open(path, "rb") as file:
                 data = file.read()
-            self.hashes[os.path.realpath(path)] = hashlib.sha256(data).hexdigest()
+            self.hashes[os.path.abspath(path)] = hashlib.sha256(data).hexdigest()
             # Honours a coding line and a byte order mark, and reads every line end as \n.
             text = io.TextIOWrapper(io.BytesIO(data), tokenize.detect_encoding(io.BytesIO(data).readline)[0]).read()
         except (OSError, UnicodeDecodeError, SyntaxError) as error:

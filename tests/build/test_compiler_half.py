@@ -27,6 +27,7 @@ COMMANDS = (
     "app.py",
     "build.py",
     "failures.py",
+    "invocation.py",
     "merge.py",
     "options.py",
     "progress.py",
@@ -98,7 +99,11 @@ def gompute(half: Path, folder: Path, *arguments: str) -> str:
     done = subprocess.run(
         [sys.executable, "-m", "gompute", *arguments],
         cwd=folder,
-        env={"PYTHONPATH": os.pathsep.join((str(half), sysconfig.get_path("purelib"))), "PYTHONDONTWRITEBYTECODE": "1"},
+        env={
+            "PYTHONPATH": os.pathsep.join((str(half), sysconfig.get_path("purelib"))),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "XDG_CACHE_HOME": os.environ["XDG_CACHE_HOME"],
+        },
         capture_output=True,
         text=True,
         check=False,

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from gompute.build.store import Store, default_folder
+from gompute.build.cache_files import default_folder
+from gompute.build.store import Store
 
 KEY = "ab" + "0" * 62
 
@@ -140,7 +141,7 @@ def test_clearing_leaves_nothing(tmp_path: Path) -> None:
 )
 def test_the_folder_follows_the_rules_of_xdg(environment: dict[str, str], place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", environment["HOME"])
-    assert str(default_folder(environment)) == place
+    assert default_folder(environment) == place
 
 
 def test_without_a_home_there_is_no_folder(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,17 +22,6 @@ class Done:
     err: str
 
 
-@pytest.fixture(scope="session")
-def _cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
-
-
-@pytest.fixture(autouse=True)
-def _own_cache(_cache_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test here reads or fills the cache of who runs it."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(_cache_folder))
-
-
 @pytest.fixture
 def cli(capfd: pytest.CaptureFixture[str]) -> Callable[..., Done]:
     """Runs a command in this process; a compiling one with a scripted worker in the compiler's place (tests/build/workers)."""

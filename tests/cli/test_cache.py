@@ -209,9 +209,9 @@ def test_info_and_clear(build: Build, capfd: pytest.CaptureFixture[str]) -> None
     build()
     assert run(["cache", "info", "--cache", "cache", "--json"]) == 0
     kinds = json.loads(capfd.readouterr().out)["kinds"]
-    assert {kind: counted["entries"] for kind, counted in kinds.items()} == {"root": 1, "ir": 4, "code": 4, "blob": 1}
+    assert {kind: counted["entries"] for kind, counted in kinds.items()} == {"root": 1, "ir": 4, "code": 4, "blob": 1, "done": 1}
     assert run(["cache", "info", "--cache", "cache"]) == 0
-    assert capfd.readouterr().out.startswith("cache: 10 entries, ")
+    assert capfd.readouterr().out.startswith("cache: 11 entries, ")
     assert run(["cache", "clear", "--cache", "cache"]) == 0
     assert capfd.readouterr().out.endswith(" removed\n")
     assert build()["compiled"] == ALL

@@ -57,7 +57,11 @@ def _interruptible() -> Iterator[None]:
 
 def _environment(**more: str) -> dict[str, str]:
     packages = os.pathsep.join(str(Path(entry)) for entry in sys.path if entry)
-    return {"PYTHONPATH": os.pathsep.join((str(REPOSITORY), packages)), "PATH": os.defpath} | more
+    return {
+        "PYTHONPATH": os.pathsep.join((str(REPOSITORY), packages)),
+        "PATH": os.defpath,
+        "XDG_CACHE_HOME": os.environ["XDG_CACHE_HOME"],
+    } | more
 
 
 def _gompute(*arguments: object, cwd: Path, worker: str | None = None, before: str = "", **more: str) -> subprocess.Popen[str]:
