@@ -11,18 +11,22 @@ import re
 
 from llvmlite import binding as llvm
 
-__all__ = ["LONGEST", "cut", "set_options"]
+__all__ = ["LEVELS", "LONGEST", "cut", "set_options"]
 
 LONGEST = 4096
 """Lines of LLVM IR in a block that is left as it is; pieces of a longer one have half as many."""
 
-# Without the first two LLVM would put the pieces together again. The schedulers of AMD's code generator take time with the square of a
-# function's length; what they gain is lost on a model that has no loop to hide memory behind.
+# Without the first LLVM would put the pieces together again. The schedulers and combiners of machine code take time with the square
+# of a function's length; what they gain is lost on a model that has no loop to hide memory behind.
 _OPTIONS = {
     "cuda": ("-disable-cgp-branch-opts",),
     "hip": ("-disable-cgp-branch-opts", "-amdgpu-scalar-ir-passes=0", "-enable-misched=0", "-enable-post-misched=0"),
-    "cpu": ("-disable-cgp-branch-opts",),
+    "cpu": ("-disable-cgp-branch-opts", "-enable-misched=0", "-x86-machine-combiner=0"),
 }
+
+LEVELS = {"cuda": 0, "hip": 3, "cpu": 3}
+"""LLVM's level of optimisation at which the code of such a module is generated. What NVIDIA's code generator does beyond that takes time
+with the square of a function's length, for PTX that differs in a handful of instructions, which ptxas assigns the same registers to."""
 
 _PIECE = LONGEST // 2
 _LABEL = re.compile(r'^("(?:[^"\\]|\\.)*"|[\w.$-]+):')
@@ -30,8 +34,8 @@ _INCOMING = re.compile(r'%("(?:[^"\\]|\\.)*"|[\w.$-]+) \]')
 
 
 def set_options(backend: str) -> None:
-    """Set the options of LLVM that a module which was cut is generated with. They hold for the rest of the process, which must compile
-    nothing else."""
+    """Set the options of LLVM that a module with a very long function is generated with. They hold for the rest of the process, which
+    must compile nothing else."""
     for option in _OPTIONS[backend]:
         llvm.set_option("gompute", option)
 

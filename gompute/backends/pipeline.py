@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["compile_piece", "examine", "generate", "join_pieces", "prepare", "toolchain"]
 
 _STRAIGHT_LINE = 4 * blocks.LONGEST
-"""Lines of LLVM IR in a function from which on it is taken for a straight-line model, before optimisation."""
+"""Lines of LLVM IR in a function from which on it is taken for a straight-line model."""
 
 
 # LLVM's levels of optimisation.
@@ -103,8 +103,9 @@ def compile_piece(
         if "ir" in emit:
             listings["ir"] = str(module)
         pieces = blocks.cut(str(module)) if shape.longest_body > blocks.LONGEST else None
-        if pieces is not None:
+        if pieces is not None or shape.longest_body > _STRAIGHT_LINE:
             blocks.set_options(target.backend)
+            machine = backend.machine(target, min(level, blocks.LEVELS[target.backend]))
         timed("optimise")
         with nullcontext(module) if pieces is None else parsed(pieces, names, target, str(data)) as last:
             unit = Unit(last, machine, kernels, target, emit)
