@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 __all__ = [
     "AllocFailed",
     "ArtifactError",
@@ -109,7 +111,15 @@ class EventFailed(Error):
 
 
 class CompileError(Error):
-    """A kernel, a root or a build request is wrong; the message names file, line and the fix where there is one."""
+    """A kernel, a root or a build request is wrong; the message names file, line and the fix where there is one.
+
+    Attributes:
+        kernels: names of kernels that were asked for and are not there.
+    """
+
+    def __init__(self, message: str, *, kernels: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.kernels = tuple(kernels)
 
 
 class UnknownTarget(CompileError, ValueError):

@@ -1,4 +1,4 @@
-# mkKernels { src; roots ? ...; targets ? ...; manifest ? ...; keep ? [ ]; optimize ? ...; heavyLanes ? ...; heavyFeatures ? [ ]; emitCubin ? false; name ? "kernels"; } -> kernel set
+# mkKernels { src; roots ? ...; targets ? ...; manifest ? ...; keep ? [ ]; host ? ...; optimize ? ...; heavyLanes ? ...; heavyFeatures ? [ ]; emitCubin ? false; name ? "kernels"; } -> kernel set
 # What is left out comes from [tool.gompute] of src's pyproject.toml.
 { pkgs, lib, environments, compilerSource, kernel, package }:
 { src
@@ -8,6 +8,8 @@
 , manifest ? null
   # Kernels to compile besides: "ROOT.KERNEL" or "ROOT.KERNEL[f32]".
 , keep ? [ ]
+  # Files and folders of host code, from src on, that the manifest is held to: where they launch what it does not name, the set fails.
+, host ? null
   # "fast", "safe" or "debug", or one of them for each backend; a root's own `optimize` goes first.
 , optimize ? null
 , heavyLanes ? null
@@ -25,10 +27,20 @@ let
     targets = given targets project.targets;
     heavyLanes = given heavyLanes project.heavyLanes;
     optimize = given optimize project.optimize;
+    host = given host project.host;
     inherit launched;
   };
   named = lib.readManifest src (given manifest project.manifest);
   launched = if named == null then null else lib.keptKernels { kernels = named; inherit keep; };
+  # The set waits for it, and no kernel does: an edit of the host code compiles nothing.
+  launches = if named == null || request.host == [ ] then [ ] else [
+    (import ./launches.nix { inherit pkgs environments package; } {
+      inherit src name;
+      inherit (request) roots host;
+      keep = project.keep;
+      kernels = launched;
+    })
+  ];
   isLaunched = root: launched == null || (launched.${root.name} or { }) != { };
   isFor = root: row: !(builtins.isAttrs root.source) || root.source ? ${row.backend};
   faults = project.faults ++ lib.kernelFaults request;
@@ -62,7 +74,7 @@ in
 checked (pkgs.runCommand name
 {
   nativeBuildInputs = [ environments.compiler ];
-  inherit members;
+  inherit members launches;
   passthru = {
     roots = request.roots;
     targets = map (row: row.name) rows;

@@ -11,16 +11,8 @@ let
   # Of the manifest what it says of this root: a launch of another one changes nothing here. No call sites, so that lines may move.
   manifest = builtins.toJSON { version = 1; kernels.${root.name} = launched; call_sites = { }; };
 
-  # Each file by itself, under a name that says nothing of the folder it came from: an edit of its neighbour changes nothing here.
-  copy = file: ''
-    mkdir -p ${quote (dirOf "./${file}")}
-    cp -r ${builtins.path {
-      name = "gompute-root-file";
-      path = src + "/${file}";
-      filter = path: _: baseNameOf path != "__pycache__";
-    }} ${quote "./${file}"}
-  '';
-  quote = text: "'${builtins.replaceStrings [ "'" ] [ "'\\''" ] text}'";
+  copy = import ./copy-file.nix src;
+  quote = import ./quote.nix;
 
   # The declaration again, of this root alone. JSON's strings and lists are TOML's.
   project = ''

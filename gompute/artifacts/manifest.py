@@ -52,6 +52,13 @@ class Manifest:
         kernels = self.kernels.get(root, {})
         return tuple(sorted(public_name(kernel, instance) for kernel, made in kernels.items() for instance in made or ("",)))
 
+    def sites(self, root: str, name: str) -> tuple[str, ...]:
+        """Where the kernel of a public name is launched, as far as the manifest says."""
+        for kernel, made in self.kernels.get(root, {}).items():
+            if name in (public_name(kernel, instance) for instance in made or ("",)):
+                return (self.call_sites or {}).get(root, {}).get(kernel, ())
+        return ()
+
 
 def public_name(kernel: str, instance: str) -> str:
     """The public name of a kernel's instance (``axpy`` and ``f32,i32`` give ``axpy_f32_i32``), or of a kernel that has none."""

@@ -209,7 +209,8 @@ class _Run:
                 case "done":
                     task.answered(Answer(answer, message.blobs, said, time.monotonic() - task.began))
                 case "refused":
-                    task.failed(task.kernels, str(answer["message"]), False, said)
+                    missing = tuple(map(str, answer.get("missing", ())))
+                    task.failed(missing or task.kernels, str(answer["message"]), False, said)
                 case "memory":
                     task.failed(task.kernels, out_of_memory(task, self._limits), False, said)
                 case "bug":

@@ -141,13 +141,21 @@ def _launched(request: BuildRequest) -> tuple[list[KernelRoot], list[KernelRoot]
     launched = request.manifest.kernels
     missing = sorted(name for name in launched.keys() - {root.name for root in roots} if launched[name])
     if missing:
-        lines = [f"  root {name}: {', '.join(request.manifest.public_names(name))}" for name in missing]
+        lines = [
+            f"  root {name}: {', '.join(_with_sites(request.manifest, name, kernel) for kernel in request.manifest.public_names(name))}"
+            for name in missing
+        ]
         have = ", ".join(root.name for root in roots)
         raise CompileError(
             "the manifest names kernels of roots that are not built here (the roots are " + have + "):\n" + "\n".join(lines) + "\n"
             "  Give their sources too, or declare them in [tool.gompute.roots] of pyproject.toml; where the roots have changed, scan again."
         )
     return [root for root in roots if launched.get(root.name)], [root for root in roots if not launched.get(root.name)]
+
+
+def _with_sites(manifest: Manifest, root: str, kernel: str) -> str:
+    sites = manifest.sites(root, kernel)
+    return f"{kernel} (launched at {', '.join(sites)})" if sites else kernel
 
 
 def _left_out(compiled: tuple[Compiled, ...], whole: list[KernelRoot]) -> dict[str, tuple[str, ...]]:

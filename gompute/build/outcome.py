@@ -88,7 +88,7 @@ class Failed:
 
     Attributes:
         message: what is wrong, where, and what to do.
-        kernels: the kernels that the unit was at work on, as far as they are known.
+        kernels: the kernels that the unit was at work on, as far as they are known; or those that it was asked for and does not make.
         internal: True for a bug of Gompute's own.
         said: what the author's module and the tools printed.
     """

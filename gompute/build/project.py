@@ -29,6 +29,7 @@ class Project:
         manifest: the launch manifest that says what to compile; None for everything.
         keep: kernels that a scan takes to be launched, whatever it finds.
         modes: the optimise modes of roots that ask for none themselves.
+        host: files and folders of the host code, which a manifest is to cover; empty where nothing is declared.
     """
 
     file: Path
@@ -38,6 +39,7 @@ class Project:
     manifest: Path | None = None
     keep: tuple[str, ...] = ()
     modes: Modes = field(default_factory=Modes)
+    host: tuple[Path, ...] = ()
 
 
 def find_project(folder: Path) -> Project | None:
@@ -75,7 +77,7 @@ def read_project(file: Path) -> Project | None:
     if not isinstance(tools, dict) or "gompute" not in tools:
         return None
     where = f"{file}: [tool.gompute]"
-    declared = _table(tools["gompute"], where, keys=("heavy-lanes", "keep", "manifest", "optimize", "roots", "targets"))
+    declared = _table(tools["gompute"], where, keys=("heavy-lanes", "host", "keep", "manifest", "optimize", "roots", "targets"))
     targets = _targets(declared.get("targets", []), f"{where} targets")
     roots = _table(declared.get("roots", {}), f"{where} roots", keys=None)
     lanes = declared.get("heavy-lanes", 1)
@@ -92,6 +94,7 @@ def read_project(file: Path) -> Project | None:
         None if manifest is None else (file.parent / manifest).absolute(),
         tuple(_strings(declared.get("keep", []), f"{where} keep")),
         _modes(declared, where),
+        _paths(file.parent, declared.get("host", []), f"{where} host"),
     )
 
 

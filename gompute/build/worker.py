@@ -17,7 +17,7 @@ from gompute.backends.limits import check_limits
 from gompute.build.job import mode_of
 from gompute.build.roots import IR_SUFFIXES
 from gompute.build.serve import Report
-from gompute.errors import Error, InternalError
+from gompute.errors import CompileError, Error, InternalError
 from gompute.targets import Target, parse_target
 
 __all__ = ["compile_unit", "prepare"]
@@ -37,6 +37,8 @@ def compile_unit(order: Mapping[str, Any], blobs: Sequence[bytes], report: Repor
     try:
         answer, made = _STEPS[order["work"]](order, blobs, report, clock)
         return {"status": "done", "phases": clock.phases, **answer}, made
+    except CompileError as error:
+        return {"status": "refused", "message": str(error), "missing": list(error.kernels)}, ()
     except Error as error:
         return {"status": "refused", "message": str(error)}, ()
     except MemoryError:

@@ -12,7 +12,6 @@ import click
 
 import gompute
 from gompute.artifacts.destination import Destination
-from gompute.artifacts.manifest import Manifest, read_manifest
 from gompute.build.cache_files import default_folder
 from gompute.build.job import EMIT
 from gompute.build.kernel_set import BuildReport, BuildRequest, build_set
@@ -27,7 +26,6 @@ from gompute.cli.failures import print_failures, print_said
 from gompute.cli.invocation import Invocation
 from gompute.cli.progress import kept_line, progress
 from gompute.cli.report import count, print_error, print_json, print_note, readable_size
-from gompute.errors import CompileError
 from gompute.targets import Target
 
 __all__ = ["build_command"]
@@ -140,13 +138,13 @@ def build_command(
     limits = Limits(int(memory * (1 << 30)), timeout)
     named = manifest or work.manifest
     read |= ahead.contents([str(path.absolute()) for path in (*_files_of(roots), *((named,) if named is not None else ()))])
-    launched = _manifest(named)
+    launched = options.launched(ctx, named, work.host)
     lanes = heavy_lanes or work.heavy_lanes
     request = BuildRequest(roots, work.targets, destination, emit, jobs, lanes, launched, limits, work.modes, lineinfo)
     store = None if no_cache else _store(cache)
     with progress() as reporter:
         report = build_set(request, options.compiler(ctx), reporter, generator={"gompute": gompute.__version__}, store=store)
-    if store is not None and report.complete:
+    if store is not None and report.complete and not work.host:  # what host code there is, is found anew each time
         _remember(ctx, store, read, report, tell=not (as_json or why or timings))
     for note in store.notes if store is not None else ():
         print_note(note)
@@ -155,27 +153,12 @@ def build_command(
         print_why(report.outcomes)
     if timings:
         print_timings(report.outcomes)
-    print_failures(report.failed)
+    print_failures(report.failed, launched)
     if as_json:
         print_json(_result(report, wheel) | {"units": [unit_json(outcome) for outcome in report.outcomes]})
     else:
         _print_summary(report, destination)
     return 0 if report.complete else 1
-
-
-def _manifest(file: Path | None) -> Manifest | None:
-    """Raises:
-    ArtifactError: the file is no manifest.
-    CompileError: it is not there.
-    """
-    if file is None:
-        return None
-    if not file.exists():
-        raise CompileError(
-            f"{file}: there is no such manifest, and [tool.gompute] of pyproject.toml names it.\n"
-            f"  Write it: gompute manifest scan PATH... -o {os.path.relpath(file)}"
-        )
-    return read_manifest(file)
 
 
 def _files_of(roots: Sequence[KernelRoot]) -> set[Path]:

@@ -14,6 +14,7 @@ from gompute.build.modes import Modes, chosen
 from gompute.build.outcome import Compiled, Failed
 from gompute.cli import options
 from gompute.cli.failures import print_failures, print_said
+from gompute.cli.launches import check_made
 from gompute.cli.progress import progress
 from gompute.cli.report import count, print_json
 from gompute.targets import Mode, Target, parse_target
@@ -34,13 +35,15 @@ _ONE_PER_BACKEND = ("gfx942", "sm_75", "x86-64-v3")
 def check_command(ctx: click.Context, sources: Sequence[Path], targets: Sequence[Target], modes: Modes, jobs: int, as_json: bool) -> int:
     """Type-check kernels for every target, without generating code.
 
-    Targets are those given, else those that pyproject.toml declares, else one of each backend (sm_75, gfx942, x86-64-v3).
+    Targets are those given, else those that pyproject.toml declares, else one of each backend (sm_75, gfx942, x86-64-v3). Where it
+    declares a manifest too, a kernel there that no root makes is an error.
 
     \b
     Example:
       gompute check kernels.py
     """
     work = options.work(sources, targets, modes)
+    launched = options.launched(ctx, work.manifest, work.host)
     roots = work.roots
     wanted = work.targets or tuple(parse_target(name) for name in _ONE_PER_BACKEND)
     with progress() as reporter:
@@ -60,6 +63,11 @@ def check_command(ctx: click.Context, sources: Sequence[Path], targets: Sequence
     failed = [outcome for outcome in outcomes if isinstance(outcome, Failed)]
     print_failures(failed)
     check_kernel_names(compiled, roots)
+    if launched is not None and not failed:
+        made: dict[str, set[str]] = {}
+        for outcome in compiled:
+            made.setdefault(outcome.job.root_name, set()).update(kernel.name for kernel in outcome.kernels)
+        check_made(launched, made)
     kernels = sorted({kernel.name for outcome in compiled for kernel in outcome.kernels})
     if as_json:
         print_json(

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gompute.artifacts.manifest import Manifest
 from gompute.build.outcome import Failed, Outcome
 from gompute.cli.report import print_error, print_note
 
 __all__ = ["print_failures", "print_said"]
 
 
-def print_failures(failed: Sequence[Failed]) -> None:
-    """Each different failure of a root once, with the targets that it concerns."""
+def print_failures(failed: Sequence[Failed], launched: Manifest | None = None) -> None:
+    """Each different failure of a root once, with the targets that it concerns and the places that `launched` has of its kernels."""
     targets: dict[tuple[str, str], list[str]] = {}
+    sites: dict[tuple[str, str], dict[str, tuple[str, ...]]] = {}
     for unit in failed:
-        targets.setdefault((unit.job.root_name, unit.message), []).append(unit.job.target.name)
+        failure = unit.job.root_name, unit.message
+        targets.setdefault(failure, []).append(unit.job.target.name)
+        if launched is not None:
+            sites[failure] = {kernel: launched.sites(unit.job.root_name, kernel) for kernel in unit.kernels}
     for (root, message), names in targets.items():
-        print_error(f"{message}\n  [root {root}, for {', '.join(names)}]")
+        places = (f"\n  {kernel} is launched at {', '.join(at)}" for kernel, at in sites.get((root, message), {}).items() if at)
+        print_error(f"{message}{''.join(places)}\n  [root {root}, for {', '.join(names)}]")
     if any(unit.internal for unit in failed):
         print_note("There is a bug in gompute above. Please report it, with that text and the source that brings it out.")
 

@@ -4,22 +4,32 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from gompute.artifacts.manifest import Manifest, encode_manifest, merge_manifests, public_name, read_manifest
+from gompute.artifacts.manifest import Manifest, encode_manifest, merge_manifests, read_manifest
 from gompute.artifacts.staging import replace_file
 from gompute.cli import options
-from gompute.cli.launches import scanned
+from gompute.cli.launches import lacking, needless, scanned
 from gompute.cli.report import count, print_error, print_note, table
 from gompute.errors import CompileError
 
 __all__ = ["manifest_command"]
 
-_paths = click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(exists=True, path_type=Path))
+
+def _host(_: click.Context, __: click.Parameter, paths: tuple[Path, ...]) -> tuple[Path, ...]:
+    """The paths given, else those that the project declares."""
+    project = options.project() if not paths else None
+    declared = project.host if project is not None else ()
+    if not paths and not declared:
+        raise click.UsageError('no host code: give PATH, or declare it in pyproject.toml: [tool.gompute] host = ["program"].')
+    return paths or tuple(Path(os.path.relpath(path)) for path in declared)
+
+
+_paths = click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(exists=True, path_type=Path), callback=_host)
 _output = click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="Write here instead of to the screen.")
 _roots = click.option(
     "--root",
@@ -37,6 +47,7 @@ def manifest_command() -> None:
     """Find the kernels that a program launches, so that a build compiles no others.
 
     A manifest is JSON that is meant to be committed: build --manifest FILE, or manifest = "FILE" in [tool.gompute] of pyproject.toml.
+    With host = ["PATH", ...] beside it, a build fails where that code launches what the manifest does not name.
 
     \b
     Example:
@@ -55,10 +66,10 @@ def manifest_command() -> None:
 def _scan(ctx: click.Context, paths: Sequence[Path], output: Path | None, roots: Sequence[Path], call_sites: bool) -> int:
     """Find every kernel that host code in PATH launches, and write the manifest.
 
-    PATH is a Python file or a folder of them. The code is read and never run; imports are followed into modules beside it. A kernel is
-    launched by Kernel, AutoKernel, RawKernel and kernel_by_name, under whatever name; one that is passed to code that is not read counts
-    too. A launch whose kernel the source does not show is an error, unless it is declared: by a comment `# gompute: keep NAME` at its
-    line, or by keep = ["NAME"] in [tool.gompute] of pyproject.toml.
+    PATH is a Python file or a folder of them; without one, what pyproject.toml declares as host is scanned. The code is read and never
+    run; imports are followed into modules beside it. A kernel is launched by Kernel, AutoKernel, RawKernel and kernel_by_name, under
+    whatever name; one that is passed to code that is not read counts too. A launch whose kernel the source does not show is an error,
+    unless it is declared: by a comment `# gompute: keep NAME` at its line, or by keep = ["NAME"] in [tool.gompute] of pyproject.toml.
     """
     found = _noted(ctx, paths, roots)
     _write(encode_manifest(found if call_sites else replace(found, call_sites=None)), output)
@@ -75,8 +86,9 @@ def _scan(ctx: click.Context, paths: Sequence[Path], output: Path | None, roots:
     metavar="FILE",
     help="The manifest to check. Default: as pyproject.toml declares.",
 )
+@click.option("--allow-more", is_flag=True, help="Let the manifest name kernels that PATH does not launch: those of other programs.")
 @click.pass_context
-def _check(ctx: click.Context, paths: Sequence[Path], roots: Sequence[Path], file: Path | None) -> int:
+def _check(ctx: click.Context, paths: Sequence[Path], roots: Sequence[Path], file: Path | None, allow_more: bool) -> int:
     """Scan PATH again, and fail when the manifest does not say the same."""
     if file is None:
         project = options.project()
@@ -86,7 +98,9 @@ def _check(ctx: click.Context, paths: Sequence[Path], roots: Sequence[Path], fil
     if not file.exists():
         raise CompileError(f"{file}: there is no such manifest.\n  Write it: gompute manifest scan {' '.join(map(str, paths))} -o {file}")
     found, written = _noted(ctx, paths, roots), read_manifest(file)
-    differences = list(_differences(found, written))
+    differences = [*lacking(found, written), *(() if allow_more else needless(found, written))]
+    if not (differences or allow_more) and written.call_sites not in (None, found.call_sites):
+        differences.append("its call sites have moved")
     if differences:
         lines = "\n".join(f"  {line}" for line in differences)
         arguments = " ".join(["--call-sites"] * (written.call_sites is not None) + [*map(str, paths)])
@@ -126,29 +140,6 @@ def _noted(ctx: click.Context, paths: Sequence[Path], roots: Sequence[Path]) -> 
     for note in found.notes:
         print_note(f"note: {note}")
     return found.manifest
-
-
-def _differences(found: Manifest, written: Manifest) -> Iterator[str]:
-    """What a scan and a manifest say differently, a line for each kernel."""
-    for root in sorted({*found.kernels, *written.kernels}):
-        now, before = set(_pairs(found, root)), set(_pairs(written, root))
-        for kernel, instance in sorted(now - before):
-            places = ", ".join((found.call_sites or {}).get(root, {}).get(kernel, ()))
-            yield f"{_shown(root, kernel, instance)} is launched and not in it: {places}"
-        for kernel, instance in sorted(before - now):
-            yield f"{_shown(root, kernel, instance)} is in it and not launched"
-    if written.kernels == found.kernels and written.call_sites is not None and written.call_sites != found.call_sites:
-        yield "its call sites have moved"
-
-
-def _pairs(manifest: Manifest, root: str) -> Iterator[tuple[str, str]]:
-    for kernel, instances in manifest.kernels.get(root, {}).items():
-        for instance in instances or ("",):
-            yield kernel, instance
-
-
-def _shown(root: str, kernel: str, instance: str) -> str:
-    return f"{root}.{kernel}[{instance}]" if instance else f"{root}.{public_name(kernel, '')}"
 
 
 def _write(data: bytes, output: Path | None) -> None:

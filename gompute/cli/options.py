@@ -12,6 +12,7 @@ import click
 
 import gompute
 from gompute.artifacts.destination import Destination, PackageFolder, SetFolder, WheelFile
+from gompute.artifacts.manifest import Manifest, read_manifest
 from gompute.artifacts.names import MODULE, module_fault
 from gompute.artifacts.wheel import wheel_name_fault
 from gompute.build.modes import Modes, read_word
@@ -30,6 +31,7 @@ __all__ = [
     "compiler",
     "destination",
     "jobs",
+    "launched",
     "optimize",
     "output",
     "place_json",
@@ -169,6 +171,7 @@ class Work:
         heavy_lanes: how many heavy roots may be at work at a time, as declared.
         manifest: the launch manifest that the project declares; None where files were given.
         modes: the optimise modes that were asked for, or that the project declares.
+        host: the host code that the project declares; empty where files were given.
     """
 
     roots: tuple[KernelRoot, ...]
@@ -176,6 +179,7 @@ class Work:
     heavy_lanes: int
     manifest: Path | None
     modes: Modes
+    host: tuple[Path, ...] = ()
 
 
 def work(files: Sequence[Path], targets: Sequence[Target], modes: Modes) -> Work:
@@ -201,6 +205,27 @@ def work(files: Sequence[Path], targets: Sequence[Target], modes: Modes) -> Work
     wanted = targets or (declared.targets if declared is not None else ())
     by_name = {target.name: target for target in wanted}
     lanes = declared.heavy_lanes if declared is not None else 1
-    manifest = declared.manifest if declared is not None and not files else None
+    manifest, host = (declared.manifest, declared.host) if declared is not None and not files else (None, ())
     asked = modes.over(declared.modes) if declared is not None and not files else modes
-    return Work(roots, tuple(sorted(by_name.values(), key=lambda target: target.sort_key)), lanes, manifest, asked)
+    return Work(roots, tuple(sorted(by_name.values(), key=lambda target: target.sort_key)), lanes, manifest, asked, host)
+
+
+def launched(ctx: click.Context, file: Path | None, host: Sequence[Path]) -> Manifest | None:
+    """The manifest in a file, held to the host code if there is any; None for none.
+
+    Raises:
+        ArtifactError: the file is no manifest.
+        CompileError: it is not there, or the host code launches what it does not name, or what no root makes.
+    """
+    if file is None:
+        return None
+    if not file.exists():
+        raise CompileError(
+            f"{file}: there is no such manifest, and [tool.gompute] of pyproject.toml names it.\n"
+            f"  Write it: gompute manifest scan PATH... -o {os.path.relpath(file)}"
+        )
+    if not host:
+        return read_manifest(file)
+    from gompute.cli.launches import covered  # most builds scan nothing
+
+    return covered(ctx, read_manifest(file), file, host)

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from gompute.frontend.reads import Reads
-from gompute.frontend.root import KernelIR, Lowering, RootIR, compile_root, compile_spec, lower_root
+from gompute.frontend.root import KernelIR, Lowering, RootIR, compile_root, compile_spec, kernels_not_made, lower_root
 
-__all__ = ["KernelIR", "Lowering", "Reads", "RootIR", "compile_root", "compile_spec", "lower_root"]
+__all__ = ["KernelIR", "Lowering", "Reads", "RootIR", "compile_root", "compile_spec", "kernels_not_made", "lower_root"]

@@ -19,7 +19,7 @@ from gompute.frontend.source import Sources
 from gompute.lang.spec import KernelSpec
 from gompute.targets import FAST, Mode, Target
 
-__all__ = ["KernelIR", "Lowering", "RootIR", "compile_root", "compile_spec", "lower_root"]
+__all__ = ["KernelIR", "Lowering", "RootIR", "compile_root", "compile_spec", "kernels_not_made", "lower_root"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,16 +118,23 @@ def lower_root(
 
 def _named(specs: Sequence[KernelSpec], names: Collection[str], where: str) -> tuple[KernelSpec, ...]:
     """The specs of these names. Raises CompileError that lists the names that no spec has."""
-    there = [spec.name for spec in specs]
-    missing = [name for name in sorted(names) if name not in there]
-    if missing:
-        lines = []
-        for name in missing:
-            near = get_close_matches(name, there, 3)
-            lines.append(f"  {name}" + (f"; did you mean {' or '.join(near)}?" if near else ""))
-        have = ", ".join(sorted(there))
-        raise CompileError(f"{where} does not make these kernels; it makes {have}\n" + "\n".join(lines))
+    there = {spec.name for spec in specs}
+    if not there.issuperset(names):
+        raise kernels_not_made(where, set(names) - there, there)
     return tuple(spec for spec in specs if spec.name in names)
+
+
+def kernels_not_made(where: str, missing: Collection[str], made: Collection[str]) -> CompileError:
+    """The error of a root, which `where` names, that is asked for kernels that it does not make."""
+    lines = []
+    for name in sorted(missing):
+        near = get_close_matches(name, sorted(made), 3)
+        lines.append(f"  {name}" + (f"; did you mean {' or '.join(near)}?" if near else ""))
+    return CompileError(
+        f"{where} does not make these kernels; it makes {', '.join(sorted(made))}\n" + "\n".join(lines) + "\n"
+        "  `gompute manifest check PATH`, PATH being the host code, says which lines launch them.",
+        kernels=sorted(missing),
+    )
 
 
 def compile_root(

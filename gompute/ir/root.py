@@ -6,7 +6,6 @@ import hashlib
 import os
 import re
 from collections.abc import Collection, Sequence
-from difflib import get_close_matches
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +14,7 @@ from llvmlite import binding as llvm
 
 from gompute.artifacts.entry import ArgumentEntry, KernelEntry
 from gompute.errors import CompileError
-from gompute.frontend import KernelIR, Lowering, Reads
+from gompute.frontend import KernelIR, Lowering, Reads, kernels_not_made
 from gompute.ir.closed import closed
 from gompute.ir.foreign import opened
 from gompute.ir.kernels import Kernel
@@ -92,11 +91,8 @@ def foreign_root(source: Path, *, name: str, target: Target, kernels: Collection
 
 def _publics(listed: Sequence[Kernel], wanted: Collection[str], where: str) -> list[str]:
     by_symbol = {kernel.symbol: kernel.public for kernel in listed}
-    missing = [name for name in sorted(wanted) if name not in by_symbol]
-    if missing:
-        near = {name: get_close_matches(name, by_symbol, 3) for name in missing}
-        lines = [f"  {name}" + (f"; did you mean {' or '.join(near[name])}?" if near[name] else "") for name in missing]
-        raise CompileError(f"{where} does not make these kernels; it makes {', '.join(sorted(by_symbol))}\n" + "\n".join(lines))
+    if not by_symbol.keys() >= set(wanted):
+        raise kernels_not_made(where, set(wanted) - by_symbol.keys(), by_symbol)
     return [by_symbol[name] for name in wanted]
 
 

@@ -1,7 +1,7 @@
-# kernelFaults :: { src, roots (of listRoots), targets, heavyLanes, optimize ? null, launched ? null (of readManifest) } -> [string]
+# kernelFaults :: { src, roots (of listRoots), targets, heavyLanes, optimize ? null, launched ? null (of readManifest), host ? [ ] } -> [string]
 # Everything that is wrong with what a kernel set is to be built from, each with what to write instead. Nothing is built to find it.
 { listTargets, optimizeFaults, targetFault, targets }@table:
-{ src, roots, targets, heavyLanes, optimize ? null, launched ? null }:
+{ src, roots, targets, heavyLanes, optimize ? null, launched ? null, host ? [ ] }:
 let
   backends = [ "cpu" "cuda" "hip" ];
   isName = name: builtins.isString name && builtins.match "[A-Za-z_][A-Za-z0-9_]*" name != null;
@@ -83,6 +83,8 @@ in
   (name: "the manifest names kernels of root ${name}, which is not declared: ${builtins.concatStringsSep ", " (builtins.attrNames launched.${name})}.\n"
     + "  Declare the root, or scan again: gompute manifest scan PATH... -o MANIFEST")
   (builtins.filter (name: launched.${name} != { } && !builtins.elem name names) (builtins.attrNames launched)))
+++ map (file: "host code ${toString file} does not exist below the project's folder.\n  Mend the line: host = [ ... ]")
+  (builtins.filter (file: !(isInside file && isThere file)) host)
 ++ (if builtins.isInt heavyLanes && heavyLanes >= 1 then [ ] else [
   "heavy-lanes is ${builtins.toJSON heavyLanes}: the number of heavy roots that compile at a time, 1 or more."
 ])

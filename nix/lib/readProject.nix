@@ -1,4 +1,4 @@
-# readProject :: path -> { faults :: [string]; targets; roots; heavyLanes; manifest; optimize; }
+# readProject :: path -> { faults :: [string]; targets; roots; heavyLanes; manifest; optimize; host; keep; }
 # What [tool.gompute] of a folder's pyproject.toml declares. A key that is not known here is a fault: `gompute build` may heed it, and a
 # build that does not would give other bytes.
 { nearNames }:
@@ -17,7 +17,7 @@ let
     (builtins.filter (key: !builtins.elem key known) (builtins.attrNames table));
 in
 {
-  faults = unknown "[tool.gompute]" [ "heavy-lanes" "keep" "manifest" "optimize" "roots" "targets" ] declared
+  faults = unknown "[tool.gompute]" [ "heavy-lanes" "host" "keep" "manifest" "optimize" "roots" "targets" ] declared
     ++ builtins.concatMap (name: unknown "[tool.gompute.roots.${name}]" [ "heavy" "imports" "optimize" "source" ] roots.${name}) (builtins.attrNames roots);
   targets = declared.targets or [ ];
   inherit roots;
@@ -26,4 +26,7 @@ in
   manifest = declared.manifest or null;
   # A mode, modes by backend, or null.
   optimize = declared.optimize or null;
+  # Files and folders of the host code; none where nothing is declared. What a scan of them keeps besides.
+  host = declared.host or [ ];
+  keep = declared.keep or [ ];
 }

@@ -63,7 +63,7 @@ def test_a_pyproject_without_the_table_is_passed_over(tmp_path: Path) -> None:
         ("[tool.gompute\n", "cannot be read"),
         ("[tool]\ngompute = 3\n", r"\[tool.gompute\]: a table is wanted, got 3"),
         ("[tool.gompute]\ntarget = ['sm_89']\n", r"\[tool.gompute\]: unknown key 'target'. Did you mean 'targets'"),
-        ("[tool.gompute]\nzzz = 1\n", "unknown key 'zzz'.\n  Known keys: heavy-lanes, keep, manifest, optimize, roots, targets."),
+        ("[tool.gompute]\nzzz = 1\n", "unknown key 'zzz'.\n  Known keys: heavy-lanes, host, keep, manifest, optimize, roots, targets."),
         ("[tool.gompute]\ntargets = 'sm_89'\n", "targets: a list of strings is wanted, got 'sm_89'"),
         ("[tool.gompute]\ntargets = [89]\n", "a list of strings is wanted"),
         ("[tool.gompute.roots.a]\n", r"\[tool.gompute.roots.a\]: a root needs its source.\n  Add the line: source ="),

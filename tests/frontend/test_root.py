@@ -47,5 +47,6 @@ def test_names_that_the_root_does_not_make_are_all_told_with_near_ones(tmp_path:
     with pytest.raises(CompileError) as caught:
         _compiled(tmp_path, "alpha", "betta", "zz")
     assert str(caught.value).replace(f"{tmp_path}/", "") == (
-        "root.py: root 'root' does not make these kernels; it makes alpha, beta, broken\n  betta; did you mean beta?\n  zz"
+        "root.py: root 'root' does not make these kernels; it makes alpha, beta, broken\n  betta; did you mean beta?\n  zz\n"
+        "  `gompute manifest check PATH`, PATH being the host code, says which lines launch them."
     )

@@ -68,7 +68,8 @@ def test_only_some_kernels_are_kept(tmp_path: Path) -> None:
     assert "raw_scale" not in made.ir
     assert refusal(tmp_path, (GOLDEN / "zig-0.16-nvptx64.ll").read_text(), kernels=["raw_ad", "zzz"]) == (
         "foreign.ll: root 'foreign' does not make these kernels; it makes raw_add, raw_add_again, raw_scale\n"
-        "  raw_ad; did you mean raw_add or raw_scale or raw_add_again?\n  zzz"
+        "  raw_ad; did you mean raw_add or raw_scale or raw_add_again?\n  zzz\n"
+        "  `gompute manifest check PATH`, PATH being the host code, says which lines launch them."
     )
 
 

@@ -123,6 +123,20 @@ def test_only_what_is_launched_is_built_and_an_edit_of_the_host_builds_nothing(c
     index = json.loads((consumer.output("kernels") / "index.json").read_text())
     assert index["left_out"] == {"root_1": [], "root_2": ["kernel_2"]}
 
+    # With the host code declared, the set is held to it, and to no more of it than it launches.
+    project = consumer.flake / "pyproject.toml"
+    project.write_text(project.read_text().replace('manifest = "', 'host = ["host.py"]\nmanifest = "'))
+    assert consumer.built(".#kernels") == ["kernels", "kernels-launches"]
+    scan("root_0.other_0", "root_0.kernel_0", "root_2.other_2")
+    assert consumer.built(".#kernels") == ["kernels", "kernels-launches"]
+    host.write_text(host.read_text() + "g.AutoKernel(root_1.kernel_1)\ng.kernel_by_name('kernel_9', 'cpu')\n")
+    said = consumer.run("build", "--no-link", "-L", ".#kernels", fails=True).stderr
+    assert "host.py:7:1: no root makes a kernel 'kernel_9'" in said
+    host.write_text(host.read_text().replace("g.kernel_by_name('kernel_9', 'cpu')\n", ""))
+    said = consumer.run("build", "--no-link", "-L", ".#kernels", fails=True).stderr
+    assert "root_1.kernel_1 is launched and not in it: host.py:6" in said
+    project.write_text(project.read_text().replace('host = ["host.py"]\n', ""))
+
     scan("root_0.kernel_0")
     manifest.write_text(manifest.read_text().replace("kernel_0", "kernel_9"))
     said = consumer.run("build", "--no-link", "-L", ".#kernels", fails=True).stderr

@@ -34,6 +34,7 @@ in
   "a name that is none" = { got = says "letters, digits and underscores" { roots = [ (root "waves" // { name = "2d"; }) ]; }; wanted = one; };
   "no mode of a root" = { got = says "root waves: optimize: there is no mode" { roots = [ (root "waves" // { optimize = "slow"; }) ]; }; wanted = one; };
   "no mode of the project" = { got = says "optimize.cuda: there is no mode" { optimize.cuda = "slow"; }; wanted = one; };
+  "host code that is not there" = { got = says "host code nowhere.py does not exist" { host = [ "kernels" "nowhere.py" ]; }; wanted = one; };
   "no lane" = { got = says "heavy-lanes is 0" { heavyLanes = 0; }; wanted = one; };
   "all at once" = { got = builtins.length (lib.kernelFaults (good // { roots = [ ]; targets = [ "sm_98" "auto" ]; heavyLanes = "2"; })); wanted = 4; };
 }

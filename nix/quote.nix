@@ -1,0 +1,2 @@
+# quote :: string -> one word of a shell
+text: "'${builtins.replaceStrings [ "'" ] [ "'\\''" ] text}'"
