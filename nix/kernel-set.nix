@@ -34,7 +34,7 @@ let
   launched = if named == null then null else lib.keptKernels { kernels = named; inherit keep; };
   # The set waits for it, and no kernel does: an edit of the host code compiles nothing.
   launches = if named == null || request.host == [ ] then [ ] else [
-    (import ./launches.nix { inherit pkgs environments package; } {
+    (import ./launches.nix { inherit pkgs environments; } {
       inherit src name;
       inherit (request) roots host;
       keep = project.keep;

@@ -1,9 +1,11 @@
 # launches { src; roots; host; keep; kernels; name; } -> a derivation that fails, at their lines, where `host` launches what `kernels`, of a
 # manifest, does not name or what no root makes. It has the host code as its input; no kernel's derivation does.
-{ pkgs, environments, package }:
+{ pkgs, environments }:
 { src, roots, host, keep, kernels, name }:
 let
   quote = import ./quote.nix;
+  # Not the package, which takes more to make than a scan does.
+  scanner = builtins.path { name = "gompute"; path = ../gompute; filter = path: _: baseNameOf path != "__pycache__"; };
   sourcesOf = root: if builtins.isAttrs root.source then builtins.attrValues root.source else [ root.source ];
   importsOf = root: if builtins.isAttrs root.imports then builtins.concatLists (builtins.attrValues root.imports) else root.imports;
   files = builtins.concatMap (root: sourcesOf root ++ importsOf root) roots;
@@ -27,13 +29,14 @@ let
     roots);
 in
 pkgs.runCommand "${name}-launches" { nativeBuildInputs = [ environments.compiler ]; } ''
-  mkdir project
+  mkdir scanner project
+  ln -s ${scanner} scanner/gompute
+  export PYTHONPATH=$PWD/scanner PYTHONDONTWRITEBYTECODE=1
   cd project
   ${builtins.concatStringsSep "" (map (import ./copy-file.nix src) copied)}
   chmod -R u+w .
   printf %s ${quote project} > pyproject.toml
   printf %s ${quote (builtins.toJSON { version = 1; inherit kernels; })} > manifest.json
-  export PYTHONPATH=${package}/${environments.python.sitePackages} PYTHONDONTWRITEBYTECODE=1
   python3 -m gompute manifest check --allow-more --manifest manifest.json
   touch $out
 ''

@@ -6,6 +6,7 @@ import ast
 import hashlib
 import io
 import os
+import sys
 import tokenize
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -117,14 +118,17 @@ class Sources:
             # Honours a coding line and a byte order mark, and reads every line end as \n.
             text = io.TextIOWrapper(io.BytesIO(data), tokenize.detect_encoding(io.BytesIO(data).readline)[0]).read()
         except (OSError, UnicodeDecodeError, SyntaxError) as error:
-            raise CompileError(f"{shown}: cannot read the source of a kernel: {error}") from error
+            raise CompileError(f"{shown}: cannot read the source: {error}") from error
         try:
             tree = ast.parse(text)
         except SyntaxError as error:
             place = f"{shown}:{error.lineno or 1}:{error.offset or 1}"
             line = (error.text or "").rstrip("\n")
             marked = f"\n    {line}\n    {' ' * ((error.offset or 1) - 1)}^" if line.strip() else ""
-            raise CompileError(f"{place}: {type(error).__name__}: {error.msg}{marked}") from error
+            fix = (
+                f"this is Python {sys.version_info.major}.{sys.version_info.minor}; what is written for a later one has to be read by that"
+            )
+            raise CompileError(f"{place}: {type(error).__name__}: {error.msg}{marked}\n  {fix}") from error
         except RecursionError as error:
             raise CompileError(f"{shown}: an expression is nested too deeply for Python's parser; split it") from error
         except ValueError as error:  # a null byte

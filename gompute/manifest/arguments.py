@@ -43,6 +43,10 @@ class Arguments:
         """The same with one more in front."""
         return Arguments(self.site, self.scope, [{bound}, *self.positional], self.keywords, self.starred, self.rest)
 
+    def without_first(self) -> Arguments:
+        """The same but for the one in front."""
+        return Arguments(self.site, self.scope, self.positional[1:], self.keywords, self.starred, self.rest)
+
     def before(self, more: Arguments) -> Arguments:
         """These, and then those of a later call."""
         positional = [*self.positional, *more.positional]

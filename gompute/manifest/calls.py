@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable
 
 from gompute.lang import operations, reductions
 from gompute.manifest.arguments import Arguments
+from gompute.manifest.containers import members, method, rows
 from gompute.manifest.kinds import type_parameters
 from gompute.manifest.lookup import Lookup
 from gompute.manifest.program import is_standard
@@ -82,13 +84,15 @@ class Calls:
             case Partial():
                 return self._call(function.function, self._partials[function.site].before(given))
             case ContainerMethod():
-                return self._container(function.container, function.name, given)
+                return method(self.store, function.container, function.name, given)
             case Builtin():
                 return self._builtin(function.name, given)
             case External():
                 return self._external(function.name, given)
+            case Container():
+                return self._made_by_python(function, given)
             case Unknown():
-                return self._unread(given)
+                return self.unread(given)
             case _:
                 return {NOTHING}  # a kernel called on the host among them
 
@@ -97,6 +101,9 @@ class Calls:
     def _gompute(self, name: str, given: Arguments) -> set[Value]:
         if name in LAUNCHERS:
             self.launch(name, given)
+            return {NOTHING}
+        if name.endswith(".__init__"):
+            self.launch(name.partition(".")[0], given.without_first())
             return {NOTHING}
         if name in _NAMED:
             return self._declared(given, given.get(0, "name"))
@@ -199,56 +206,12 @@ class Calls:
 
     # ---- what is not read ----
 
-    def _container(self, container: Container, name: str, given: Arguments) -> set[Value]:
-        store, key, site = self.store, given.get(0, "key"), given.site
-        match name:
-            case "append" | "add" | "appendleft" | "insert" | "put" | "push":
-                store.put(container, None, given.everything())
-            case "extend" | "update" | "extendleft":
-                for value in given.everything():
-                    if isinstance(value, Container):
-                        store.put(container, None, store.elements(value))
-                        store.add(container, "keys", store.get(value, "keys") | store.keys(value))
-                for keyword, values in given.keywords.items():
-                    store.put(container, Literal(keyword), values)
-            case "get" | "pop" | "setdefault":
-                other = given.get(1, "default")
-                if name == "setdefault":
-                    for word in key:
-                        store.put(container, word if isinstance(word, Literal) else None, other)
-                words = [word if isinstance(word, Literal) else None for word in key] or [None]
-                found = {value for word in words for value in store.item(container, word)}
-                return found | other
-            case "copy":
-                return {container}
-            case "values" | "__iter__" | "__reversed__":
-                made = Container(site, "values")
-                store.put(made, None, store.elements(container))
-                return {made}
-            case "keys":
-                made = Container(site, "keys")
-                store.put(made, None, self.iterated({container}))
-                return {made}
-            case "items" | "popitem":
-                pair = Container(site, "pair")
-                store.put(pair, Literal(0), self.iterated({container}))
-                store.put(pair, Literal(1), store.elements(container))
-                made = Container(site, "items")
-                store.put(made, None, {pair})
-                return {pair} if name == "popitem" else {made}
-            case "popleft" | "__next__":
-                return store.elements(container)
-        return {NOTHING}
-
     def iterated(self, values: Iterable[Value]) -> set[Value]:
         """What a loop over the values gives one by one."""
         made: set[Value] = set()
         for value in values:
             if isinstance(value, Container):
-                if value.mapping:
-                    made |= self.store.keys(value) | self.store.get(value, "keys")
-                else:
-                    made |= self.store.elements(value)
+                made |= members(self.store, value)
             elif isinstance(value, Unknown | External):
                 made.add(UNKNOWN)
             elif isinstance(value, Instance):
@@ -263,7 +226,11 @@ class Calls:
         if name in _INERT:
             return {NOTHING}
         if name in _HIDING:
-            return {UNKNOWN}
+            texts = [word.value for word in given.get(0, "source") if isinstance(word, Literal) and isinstance(word.value, str)]
+            for how in sorted(LAUNCHERS) if name in ("eval", "exec") else ():
+                if any(re.search(rf"\b{how}\b", text) for text in texts):
+                    self.launch(how, Arguments(given.site, given.scope, [{UNKNOWN}]))
+            return self.unread(given)
         match name:
             case "getattr":
                 names = [word.value if isinstance(word, Literal) else None for word in given.get(1, "name")]
@@ -283,25 +250,18 @@ class Calls:
             case "super":
                 return self._super(given.scope)
             case "enumerate":
-                return self._zipped([{NOTHING}, self.iterated(given.get(0, "iterable"))], given)
+                return {rows(self.store, [{NOTHING}, self.iterated(given.get(0, "iterable"))], given.site)}
             case "zip":
-                return self._zipped([self.iterated(values) for values in given.positional], given)
+                return {rows(self.store, [self.iterated(values) for values in given.positional], given.site)}
             case "dict" | "OrderedDict" | "defaultdict":
                 made = Container(given.site, mapping=True)
                 for keyword, values in given.keywords.items():
                     self.store.put(made, Literal(keyword), values)
-                self._container(made, "update", Arguments(given.site, given.scope, given.positional))
+                method(self.store, made, "update", Arguments(given.site, given.scope, given.positional))
                 return {made}
             case "__import__":
                 return self._imported(given)
         return self._passed_on(given) | (set() if name in _TRANSPARENT else {UNKNOWN})
-
-    def _zipped(self, parts: list[set[Value]], given: Arguments) -> set[Value]:
-        row, made = Container(given.site, "row"), Container(given.site, "rows")
-        for number, part in enumerate(parts):
-            self.store.put(row, Literal(number), part)
-        self.store.put(made, None, {row})
-        return {made}
 
     def _super(self, scope: Scope) -> set[Value]:
         place: Scope | None = scope
@@ -317,16 +277,33 @@ class Calls:
         if name == "functools.partial" and given.positional and isinstance(given.site, ast.Call):
             rest = Arguments(given.site, given.scope, given.positional[1:], given.keywords, given.starred, given.rest)
             self._partials[given.site] = rest
-            return {Partial(function, given.site, given.scope) for function in given.positional[0]}
+            # In a loop a partial object may be made of itself; what one place adds is there already.
+            return {value if _is_made_at(value, given.site) else Partial(value, given.site, given.scope) for value in given.positional[0]}
         if name in ("functools.wraps", "functools.lru_cache"):
             return {External(f"{name}.decorator")}
         if name == "importlib.import_module":
             return self._imported(given)
         if name.startswith("collections.") and name.rpartition(".")[2] in ("OrderedDict", "defaultdict"):
             return self._builtin("dict", given)
+        if name == "itertools.product" and not given.keywords:
+            return {rows(self.store, [self.iterated(values) for values in given.positional], given.site)}
+        if name == "dataclasses.replace":
+            for value in given.get(0, "obj"):
+                for keyword, values in given.keywords.items():
+                    self.lookup.assign(value, keyword, values)
+            return given.get(0, "obj")
         if not is_standard(name):
-            return self._unread(given)
-        return self._passed_on(given) | (set() if name.partition(".")[0] in _TRANSPARENT_MODULES else {UNKNOWN})
+            return self.unread(given)
+        package = name.partition(".")[0]
+        # What it makes may be an object, whose methods launch nothing themselves either.
+        return self._passed_on(given) | (set() if package in _TRANSPARENT_MODULES else {External(f"{package}.")})
+
+    def _made_by_python(self, made: Container, given: Arguments) -> set[Value]:
+        """A call of what Python's own code has made of `made`: it may call what is in there, or look up what it is given there by name."""
+        passed = self.store.flat({made, *given.everything()})
+        if any(is_code(value) for value in passed):
+            return self._passed_on(Arguments(given.site, given.scope, starred=passed))
+        return self.unread(Arguments(given.site, given.scope, starred=passed))
 
     def _imported(self, given: Arguments) -> set[Value]:
         names = given.get(0, "name")
@@ -351,15 +328,23 @@ class Calls:
                 results |= self._call(value, Arguments(given.site, given.scope, starred=data))
         return results
 
-    def _unread(self, given: Arguments) -> set[Value]:
+    def unread(self, given: Arguments) -> set[Value]:
         """To code that is not read: it may launch the kernels that it is given, and call functions with anything."""
-        passed = self.store.flat(given.everything())
+        passed = self.lookup.reached(given.everything())
         kernels = {value for value in passed if isinstance(value, Spec)}
         if kernels:
             self.launch("", Arguments(given.site, given.scope, [set(kernels)]))
-        for value in passed:
+        for value in self.store.flat(given.everything()):
             if isinstance(value, BoundMethod):
                 self._function(value, Arguments(given.site, given.scope, starred={UNKNOWN, *kernels}))
             elif isinstance(value, Gompute) and value.name in LAUNCHERS:
                 self.launch(value.name, Arguments(given.site, given.scope, [{UNKNOWN}]))
         return {UNKNOWN}
+
+
+def _is_made_at(value: Value, site: ast.Call) -> bool:
+    while isinstance(value, Partial):
+        if value.site is site:
+            return True
+        value = value.function
+    return False

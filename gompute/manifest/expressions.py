@@ -43,6 +43,7 @@ class Expressions:
         self.calls = calls
         self.lookup = calls.lookup
         self.store = calls.store
+        self._made: dict[ast.AST, set[str]] = {}
 
     def evaluate(self, node: ast.expr | None, scope: Scope) -> set[Value]:
         """The values of an expression."""
@@ -132,6 +133,10 @@ class Expressions:
         defaults += [pair for pair in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True) if pair[1] is not None]  # type: ignore[misc]
         for parameter, default in defaults:
             self.store.add(made, parameter.arg, self.evaluate(default, scope))
+        everything = [*positional, *node.args.kwonlyargs, node.args.vararg, node.args.kwarg]
+        for annotation in (*(parameter.annotation for parameter in everything if parameter), getattr(node, "returns", None)):
+            if annotation is not None:
+                self.evaluate(annotation, scope)
         return made
 
     def assign(self, target: ast.expr, values: set[Value], scope: Scope) -> None:
@@ -142,12 +147,16 @@ class Expressions:
             case ast.Attribute():
                 for of in self.evaluate(target.value, scope):
                     self.lookup.assign(of, target.attr, values)
+                    self._given_away(of, values, target, scope)
             case ast.Subscript():
                 keys = [key if isinstance(key, Literal) else None for key in self.evaluate(target.slice, scope)] or [None]
+                if isinstance(target.slice, ast.Slice):
+                    values = self.calls.iterated(values)
                 for of in self.evaluate(target.value, scope):
                     if isinstance(of, Container):
                         for key in keys:
                             self.store.put(of, key, values)
+                    self._given_away(of, values, target, scope)
             case ast.Tuple() | ast.List():
                 for number, part in enumerate(target.elts):
                     self.assign(part, self._unpacked(target, number, values), scope)
@@ -155,6 +164,11 @@ class Expressions:
                 rest = Container(target)
                 self.store.put(rest, None, values)
                 self.assign(target.value, {rest}, scope)
+
+    def _given_away(self, to: Value, values: set[Value], target: ast.expr, scope: Scope) -> None:
+        """What is stored in something of code that is not read may be launched there."""
+        if isinstance(to, Unknown | External):
+            self.calls.unread(Arguments(target, scope, [values]))
 
     def _unpacked(self, target: ast.Tuple | ast.List, number: int, values: set[Value]) -> set[Value]:
         """What the part of a target at a place gets."""
@@ -261,7 +275,7 @@ class Expressions:
             made.add(joined)
         texts = [[value.value for value in side if isinstance(value, Literal) and isinstance(value.value, str)] for side in (left, right)]
         if isinstance(operator, ast.Add) and all(texts):
-            made |= _texts([texts[0], texts[1]])
+            made |= self._texts(node, [texts[0], texts[1]])
         known = all(isinstance(value, Container | Literal | Nothing) for value in (*left, *right))
         if not known or (any(texts) and not isinstance(operator, ast.Add)):
             made.add(UNKNOWN)
@@ -275,7 +289,19 @@ class Expressions:
             plain = not isinstance(part, ast.FormattedValue) or (part.format_spec is None and part.conversion in (-1, ord("s")))
             parts.append([str(value.value) for value in values if isinstance(value, Literal)])
             known &= plain and len(parts[-1]) == len(values)
-        return _texts(parts) if known else {UNKNOWN}
+        return self._texts(node, parts) if known else {UNKNOWN}
+
+    def _texts(self, node: ast.AST, parts: list[list[str]]) -> set[Value]:
+        """All ways to put texts together; anything, where these are too many or too long, or one grows by being put together again."""
+        before = self._made.setdefault(node, set())
+        count = 1
+        for part in parts:
+            count *= len(part)
+        if count > _MOST_TEXTS or any(text in before for part in parts for text in part if text):
+            return {UNKNOWN}
+        made = ["".join(chosen) for chosen in product(*parts)]
+        before.update(made)
+        return {Literal(text) if len(text) <= _LONGEST else UNKNOWN for text in made}
 
     def _yielded(self, values: set[Value], scope: Scope) -> set[Value]:
         place: Scope | None = scope
@@ -287,17 +313,6 @@ class Expressions:
                 break
             place = place.outer
         return {UNKNOWN}
-
-
-def _texts(parts: list[list[str]]) -> set[Value]:
-    """All ways to put texts together; anything, where these are too many or too long."""
-    count = 1
-    for part in parts:
-        count *= len(part)
-    if count > _MOST_TEXTS:
-        return {UNKNOWN}
-    made = ["".join(chosen) for chosen in product(*parts)]
-    return {Literal(text) if len(text) <= _LONGEST else UNKNOWN for text in made}
 
 
 def _type_name(value: Value) -> str:

@@ -17,6 +17,7 @@ from gompute.manifest.values import (
     BoundMethod,
     Builtin,
     ClassValue,
+    Container,
     External,
     FunctionScope,
     Gompute,
@@ -81,6 +82,7 @@ class _Walk:
                 for target in node.targets:
                     assign(target, values, scope)
             case ast.AnnAssign():
+                evaluate(node.annotation, scope)
                 if node.value is not None:
                     assign(node.target, evaluate(node.value, scope), scope)
             case ast.AugAssign():
@@ -104,6 +106,11 @@ class _Walk:
                     self.store.add(function, "return ", values)
             case ast.Match():
                 self._match(node, scope)
+            case ast.Delete():
+                for target in node.targets:
+                    for part in ast.iter_child_nodes(target):
+                        if isinstance(part, ast.expr):
+                            evaluate(part, scope)
             case _:
                 for child in ast.iter_child_nodes(node):
                     if isinstance(child, ast.expr) and not isinstance(getattr(child, "ctx", None), ast.Store | ast.Del):
@@ -114,6 +121,7 @@ class _Walk:
         for name in ("body", "orelse", "finalbody"):
             self.run(getattr(node, name, ()), scope)
         for handler in getattr(node, "handlers", ()):
+            self.expressions.evaluate(handler.type, scope)
             self.run(handler.body, scope)
 
     def _match(self, node: ast.Match, scope: Scope) -> None:
@@ -122,7 +130,11 @@ class _Walk:
         for case in node.cases:
             for pattern in ast.walk(case.pattern):
                 name = getattr(pattern, "name", None) or getattr(pattern, "rest", None)
-                if isinstance(name, str):
+                if isinstance(pattern, ast.MatchStar | ast.MatchMapping) and isinstance(name, str):
+                    rest = Container(pattern, mapping=isinstance(pattern, ast.MatchMapping))
+                    self.store.put(rest, None, inside)
+                    self.store.bind(scope, name, {rest})
+                elif isinstance(name, str):
                     self.store.bind(scope, name, inside)
             if case.guard is not None:
                 self.expressions.evaluate(case.guard, scope)
@@ -187,9 +199,13 @@ class _Walk:
             if isinstance(base, ClassValue):
                 self.store.changed |= made not in base.scope.derived
                 base.scope.derived.add(made)
-        for decorator in node.decorator_list:
-            self.expressions.evaluate(decorator, scope)
-        self.store.bind(scope, node.name, {ClassValue(made)})
+        values: set[Value] = {ClassValue(made)}
+        for decorator in reversed(node.decorator_list):
+            found = self.expressions.evaluate(decorator, scope)
+            given = self.calls.call(found, Arguments(node, scope, [values]))
+            # Code that is not read gives a class that does the same.
+            values = given if found and all(isinstance(value, BoundMethod) for value in found) else values
+        self.store.bind(scope, node.name, values)
 
     def _import(self, node: ast.Import | ast.ImportFrom, scope: Scope) -> None:
         file = scope.module.file

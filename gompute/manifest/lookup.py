@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from gompute.lang import names, operations, reductions
 from gompute.manifest.program import Program
@@ -37,6 +37,7 @@ __all__ = ["Lookup"]
 #: What ``from gompute import *`` gives that a launch can be about.
 _PUBLIC = frozenset({*LAUNCHERS, *operations.__all__, *reductions.__all__, *names.__all__, "params", "load"})
 _BUILTINS = frozenset(dir(builtins))
+_MOST_PARTS = 16
 #: Bases that add nothing to the attributes of a class that a program looks at.
 _PLAIN_BASES = frozenset({"object", "Exception", "BaseException"})
 _PLAIN_EXTERNAL = ("abc.", "typing.", "enum.", "dataclasses.", "collections.abc.", "contextlib.", "threading.")
@@ -62,28 +63,44 @@ class Lookup:
     def _global(self, name: str, module: ModuleScope) -> set[Value]:
         # Bound by a `global` statement, or by an assignment to an attribute from elsewhere.
         found = set(self.store.get(module, name))
-        for star in module.stars:
-            found |= self._starred(star, name)
+        found |= self._starred(module.stars, name)
         if not found and name in _BUILTINS:
             return {Builtin(name)}
         return self._missing(found)
 
-    def _starred(self, star: Value, name: str) -> set[Value]:
-        if isinstance(star, Gompute):
-            return {Gompute(name)} if name in _PUBLIC else set()
-        if isinstance(star, Module) and star.scope is not None and not name.startswith("_"):
-            return set(self.store.get(star.scope, name)) | {
-                value for inner in star.scope.stars if inner != star for value in self._starred(inner, name)
-            }
-        return set()
+    def _starred(self, stars: Iterable[Value], name: str) -> set[Value]:
+        """What `name` is through `from ... import *`, of modules that may import all of one another."""
+        found: set[Value] = set()
+        seen: set[Value] = set()
+        waiting = list(stars)
+        while waiting:
+            star = waiting.pop()
+            if star in seen:
+                continue
+            seen.add(star)
+            if isinstance(star, Gompute) and name in _PUBLIC:
+                found.add(Gompute(name))
+            elif isinstance(star, Module) and self._exports(star.scope, name):
+                found |= self.store.get(star.scope, name)
+                waiting += star.scope.stars
+        return found
+
+    def _exports(self, module: ModuleScope, name: str) -> bool:
+        """Whether a star may take a name: one with an underscore in front only where `__all__` lists it."""
+        if not name.startswith("_"):
+            return True
+        listed = self.store.flat(self.store.get(module, "__all__"))
+        return Literal(name) in listed
 
     def attribute(self, value: Value, name: str) -> set[Value]:
         """The values of `value.name`."""
         match value:
             case Gompute():
-                return {Gompute(name)}
+                # Of a base class whose constructor a class of the program calls by its name, the handle is the first argument.
+                return {Gompute(f"{value.name}.{name}" if name == "__init__" and value.name in LAUNCHERS else name)}
             case External():
-                return {External(f"{value.name}.{name}")}
+                # A walk along a list that is linked by attributes has no end.
+                return {External(f"{value.name}.{name}") if value.name.count(".") < _MOST_PARTS else UNKNOWN}
             case Module():
                 return self._of_module(value, name)
             case Namespace():
@@ -91,6 +108,8 @@ class Lookup:
                 return {found} if found is not None else {UNKNOWN}
             case ClassValue():
                 return self._of_class(value.scope, name, value)
+            case Instance() if name == "__class__":
+                return {ClassValue(value.scope)}
             case Instance():
                 return self._of_class(value.scope, name, value)
             case Super():
@@ -106,6 +125,25 @@ class Lookup:
             case _:
                 # A kernel set may come from anywhere; what it is asked for by name is a launch.
                 return {Gompute(name)} if name == "kernel_by_name" else {UNKNOWN if value == UNKNOWN else NOTHING}
+
+    def reached(self, values: Iterable[Value]) -> set[Value]:
+        """The values, all that lies in containers among them, and in attributes of objects, classes and modules, however deep."""
+        found: set[Value] = set()
+        waiting = list(values)
+        while waiting:
+            value = waiting.pop()
+            if value in found:
+                continue
+            found.add(value)
+            match value:
+                case Container():
+                    waiting += self.store.flat({value})
+                case Instance() | ClassValue():
+                    for here in self.lineage(value.scope):
+                        waiting += self.store.held(here)
+                case Module():
+                    waiting += self.store.held(value.scope)
+        return found
 
     def assign(self, value: Value, name: str, values: set[Value]) -> None:
         """Record ``value.name = ...``."""

@@ -22,7 +22,7 @@ _UNREAD = frozenset({"__pycache__", "node_modules", "site-packages"})
 
 
 def python_files(paths: Sequence[Path]) -> list[Path]:
-    """The files given, and every Python file below the folders given but for hidden folders and environments; resolved, sorted.
+    """The files given, and every Python file below the folders given but for hidden ones and environments; resolved, sorted.
 
     Raises:
         CompileError: a path is not there, or there is no file.
@@ -41,14 +41,19 @@ def python_files(paths: Sequence[Path]) -> list[Path]:
 
 
 def _below(folder: Path) -> Iterator[Path]:
-    for place, folders, files in os.walk(folder):
+    seen: set[str] = set()
+    for place, folders, files in os.walk(folder, followlinks=True):
+        if (real := os.path.realpath(place)) in seen:
+            folders.clear()  # a link to a folder around it, or to one that was read
+            continue
+        seen.add(real)
         folders[:] = sorted(
             name
             for name in folders
             if name not in _UNREAD and not name.startswith(".") and not os.path.exists(os.path.join(place, name, "pyvenv.cfg"))
         )
         for name in files:
-            if name.endswith(".py"):
+            if name.endswith((".py", ".pyw")) and not name.startswith("."):
                 yield Path(place, name).resolve()
 
 
@@ -84,6 +89,8 @@ class Program:
     def read(self, file: Path) -> ModuleScope:
         """The module in a file; raises as `source`."""
         file = file.resolve()
+        if not file.is_file():  # a pipe would be waited for
+            raise CompileError(f"{file}: it is no regular file.")
         known = self.modules.get(file)
         if known is None:
             tree = self.source(file).tree

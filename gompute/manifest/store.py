@@ -50,6 +50,7 @@ class Store:
         self.declarations: dict[ast.AST, Declaration] = {}
         self.made: dict[Declaration, set[str | None]] = {}
         self._cells: dict[tuple[object, object], set[Value]] = {}
+        self._names: dict[object, set[object]] = {}
         self._keys: dict[Container, set[Literal]] = {}
         self._functions: dict[ast.AST, FunctionScope] = {}
         self._classes: dict[ast.ClassDef, ClassScope] = {}
@@ -57,6 +58,7 @@ class Store:
     def add(self, of: object, name: object, values: Iterable[Value]) -> None:
         """Add values to a cell."""
         cell = self._cells.setdefault((of, name), set())
+        self._names.setdefault(of, set()).add(name)
         before = len(cell)
         if before < _MOST:
             cell.update(values)
@@ -67,6 +69,10 @@ class Store:
     def get(self, of: object, name: object) -> set[Value]:
         """The values of a cell; not to be changed."""
         return self._cells.get((of, name), set())
+
+    def held(self, of: object) -> set[Value]:
+        """The values of all cells of a module, a class or an object."""
+        return {value for name in self._names.get(of, ()) for value in self.get(of, name)}
 
     # ---- variables ----
 
