@@ -43,18 +43,16 @@ def module(size: int) -> str:
 
 def work(how: str, file: Path) -> None:
     """In a process of its own: do it, and print seconds of the processor and bytes."""
-    data = file.read_bytes()
-    began = time.process_time()
     if how == "rewrite":
         from gompute.ir.rewrite import rewrite
 
         began = time.process_time()
-        rewrite(data, "module.ll")
+        rewrite(file.read_bytes(), "module.ll")
     else:
         from llvmlite import binding
 
         began = time.process_time()
-        text = data.decode()
+        text = file.read_text()
         context = binding.create_context()
         parsed = binding.parse_assembly(text, context)
         str(parsed)

@@ -108,13 +108,13 @@ def _serve(order: Mapping[str, Any]) -> dict[str, Any]:
     from gompute.ir import rewrite as tool  # most workers compile
 
     where: str = order["where"]
-    data = Path(order["file"]).read_bytes()
+    file = Path(order["file"])
     warnings: Sequence[str] = ()
     if order["action"] == "kernels":
-        kernels = tool.kernels(data, where)
+        kernels = tool.kernels(file.read_bytes(), where)
     else:
-        result = tool.rewrite(data, where) if order["action"] == "rewrite" else tool.prune(data, where, order["keep"])
-        del data
+        rewritten = order["action"] == "rewrite"
+        result = tool.rewrite(file.read_bytes(), where) if rewritten else tool.prune(file.read_bytes(), where, order["keep"])
         kernels, warnings = result.kernels, result.warnings
         made = tool.bitcode(result.text, where) if order["form"] == "bitcode" else result.text.encode()
         Path(order["output"]).write_bytes(made)

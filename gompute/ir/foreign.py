@@ -1,6 +1,7 @@
 """Modules from other compilers: from the bytes of a `.ll` or `.bc` file to LLVM's own printing of them.
 
-LLVM may end the process over a file that is no module, so this belongs into a process that can be spared.
+LLVM may end the process over a file that is no module, so this belongs into a process that can be spared. A file may be large, and its
+module in memory is eight times as large: no text is held here longer than it is needed, nor in two forms.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from contextlib import closing, contextmanager
 from typing import NamedTuple
 
 from llvmlite import binding as llvm
+from llvmlite.binding import ffi
 
 from gompute.errors import CompileError
 from gompute.ir.layout import Platform, layout_warnings, platform_of, triple_warnings
@@ -33,8 +35,11 @@ class Printed(NamedTuple):
 
 
 @contextmanager
-def opened(data: bytes | str, where: str) -> Iterator[llvm.ModuleRef]:
+def opened(handed: list[bytes], where: str) -> Iterator[llvm.ModuleRef]:
     """A module in a context of its own, verified; both end with the `with` block.
+
+    Args:
+        handed: the contents of a file, which are taken out of the list, so that they can go.
 
     Raises:
         CompileError: LLVM cannot read the module or holds it to be wrong.
@@ -43,7 +48,7 @@ def opened(data: bytes | str, where: str) -> Iterator[llvm.ModuleRef]:
     try:
         try:
             with _read_as_text(where):
-                module = _parsed(data, where, context)
+                module = _parsed(handed.pop(), where, context)
         except RuntimeError as error:
             words = indented(error).replace("<string>:", f"{where}:")
             raise CompileError(f"{where}: LLVM cannot read the module\n{words}") from None
@@ -58,20 +63,37 @@ def opened(data: bytes | str, where: str) -> Iterator[llvm.ModuleRef]:
         context.close()
 
 
-def _parsed(data: bytes | str, where: str, context: llvm.ContextRef) -> llvm.ModuleRef:
-    if isinstance(data, bytes):
-        if data.startswith(_BITCODE):
-            return llvm.parse_bitcode(data, context)
-        if not data.strip():
-            raise CompileError(f"{where}: the file is empty; LLVM IR is text (.ll) or bitcode (.bc)")
-        try:
-            data = data.decode()
-        except UnicodeDecodeError as error:
-            byte = f"byte {error.start} ({data[error.start]:#04x}) begins no UTF-8 character"
-            raise CompileError(f"{where}: the file is neither bitcode nor text: {byte}") from None
-    if "\0" in data:
-        raise CompileError(f"{where}: there is a zero byte in the text, at {data.index(chr(0))}; a string writes it as \\00")
-    return llvm.parse_assembly(data, context)
+def _parsed(data: bytes, where: str, context: llvm.ContextRef) -> llvm.ModuleRef:
+    if data.startswith(_BITCODE):
+        return llvm.parse_bitcode(data, context)
+    if not data or data.isspace():
+        raise CompileError(f"{where}: the file is empty; LLVM IR is text (.ll) or bitcode (.bc)")
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        byte = f"byte {error.start} ({data[error.start]:#04x}) begins no UTF-8 character"
+        raise CompileError(f"{where}: the file is neither bitcode nor text: {byte}") from None
+    if b"\0" in data:
+        raise CompileError(f"{where}: there is a zero byte in the text, at {data.index(0)}; a string writes it as \\00")
+    return llvm.parse_assembly(_Encoded(data), context)
+
+
+class _Encoded:
+    """A text for the binding, which encodes what it is given."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+
+    def encode(self, _: str) -> bytes:
+        return self._data
+
+
+def _printout(module: llvm.ModuleRef) -> str:
+    """`str(module)`, but for one of the three copies that there are of the text on the way."""
+    with ffi.OutputString() as printout:
+        ffi.lib.LLVMPY_PrintModuleToString(module, printout)
+        data: bytes = printout.bytes
+    return data.decode()
 
 
 @contextmanager
@@ -85,18 +107,17 @@ def _read_as_text(where: str) -> Iterator[None]:
         ) from None
 
 
-def printed(data: bytes, where: str) -> Printed:
+def printed(handed: list[bytes], where: str) -> Printed:
     """Read a module, and bring its triple and data layout to those of the pinned target.
 
     Args:
-        data: the contents of the file.
+        handed: as of `opened`.
         where: the file's name, for messages.
 
     Raises:
         CompileError: it cannot be read, is wrong, or is for no GPU.
     """
-    with opened(data, where) as module, _read_as_text(where):
-        del data
+    with opened(handed, where) as module, _read_as_text(where):
         triple, layout = module.triple, module.data_layout
         platform = platform_of(triple, where)
         module.triple = platform.triple
@@ -108,6 +129,6 @@ def printed(data: bytes, where: str) -> Printed:
             raise CompileError(
                 f"{where}: the module, whose data layout was {layout!r}, is not valid with that of {platform.triple}\n{indented(error)}"
             ) from None
-        text = str(module)
+        text = _printout(module)
     warnings = triple_warnings(triple, platform) + layout_warnings(layout, platform, text)
     return Printed(text, platform, tuple(warnings))

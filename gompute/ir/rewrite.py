@@ -17,7 +17,8 @@ from llvmlite import binding as llvm
 from gompute.errors import CompileError, InternalError
 from gompute.ir.debug_info import DebugInfo
 from gompute.ir.foreign import Printed, opened, printed
-from gompute.ir.kernels import Kernel, KernelPlan, kernel_plan
+from gompute.ir.kernels import Kernel, kernel_plan
+from gompute.ir.layout import Platform
 from gompute.ir.printout import NAME, Alias, Definition, references, split_commas, substituted
 
 __all__ = ["Rewritten", "bitcode", "kernels", "prune", "rewrite"]
@@ -56,7 +57,9 @@ def kernels(data: bytes, where: str) -> tuple[Kernel, ...]:
     Raises:
         CompileError: LLVM cannot read it, it is for no GPU, or there is no kernel.
     """
-    return kernel_plan(printed(data, where), where).kernels
+    handed = [data]
+    del data
+    return kernel_plan(printed(handed, where), where).kernels
 
 
 def rewrite(data: bytes, where: str) -> Rewritten:
@@ -64,9 +67,9 @@ def rewrite(data: bytes, where: str) -> Rewritten:
 
     Takes time in proportion to the module. Args and errors as `kernels`.
     """
-    module = printed(data, where)
+    handed = [data]
     del data
-    result = _rewritten(module, kernel_plan(module, where))
+    result = _rewritten(printed(handed, where), where)
     with _reopened(result.text, where):
         return result
 
@@ -80,9 +83,12 @@ def prune(data: bytes, where: str, keep: Collection[str]) -> Rewritten:
     Raises:
         CompileError: as `kernels`; or the module has no kernel of a name in `keep`.
     """
-    module = printed(data, where)
+    handed = [data]
     del data
-    result = _rewritten(module, kernel_plan(module, where))
+    module = printed(handed, where)
+    platform = module.platform
+    result = _rewritten(module, where)
+    del module
     public = [kernel.public for kernel in result.kernels]
     missing = [name for name in keep if name not in public]
     if missing:
@@ -100,7 +106,7 @@ def prune(data: bytes, where: str, keep: Collection[str]) -> Rewritten:
             function = left.get_function(symbol)
             function.visibility = llvm.Visibility.default  # a local symbol can have no other
             function.linkage = llvm.Linkage.internal
-        _remove_dead(left, module)
+        _remove_dead(left, platform)
         text = _HEADER.sub("", str(left), count=1)
     return Rewritten(text, tuple(kernel for kernel in result.kernels if kernel.public in keep), result.warnings)
 
@@ -117,13 +123,14 @@ def _reopened(text: str, where: str) -> Iterator[llvm.ModuleRef]:
     """A module that was made here; that LLVM does not take it can be no fault of the user's."""
     with ExitStack() as stack:
         try:
-            module = stack.enter_context(opened(text, where))
+            module = stack.enter_context(opened([text.encode()], where))
         except CompileError as error:
             raise InternalError(f"the rewritten module is not valid.\n{error}") from None
         yield module
 
 
-def _rewritten(module: Printed, plan: KernelPlan) -> Rewritten:
+def _rewritten(module: Printed, where: str) -> Rewritten:
+    plan = kernel_plan(module, where)
     names = {function: symbols[0] for function, symbols in plan.symbols.items()}
     for name, link in plan.links.items():
         names[name] = link.cast(plan.chosen.get(name) or names.get(link.kernel, link.kernel))
@@ -177,8 +184,8 @@ def _without_uses(text: str, dropped: set[str]) -> str:
     return _USED_LIST.sub(shorter, text) if "@llvm.used = " in text or "@llvm.compiler.used = " in text else text
 
 
-def _remove_dead(module: llvm.ModuleRef, printed_for: Printed) -> None:
-    machine = llvm.Target.from_triple(printed_for.platform.triple).create_target_machine(cpu=printed_for.platform.processor)
+def _remove_dead(module: llvm.ModuleRef, platform: Platform) -> None:
+    machine = llvm.Target.from_triple(platform.triple).create_target_machine(cpu=platform.processor)
     builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=0))
     passes = llvm.create_new_module_pass_manager()
     passes.add_global_dead_code_eliminate_pass()

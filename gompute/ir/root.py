@@ -202,7 +202,7 @@ def _scalar(kind: str, extension: str | None) -> str | None:
 def _layouts(text: str, kinds: Sequence[str], where: str) -> dict[str, tuple[int, int]]:
     """Size and alignment in bytes of each type, named as in the module, by LLVM's own count."""
     probes = "".join(f'@"{_PROBE}.{number}" = external global {kind}\n' for number, kind in enumerate(kinds))
-    with opened(f"{text}\n{probes}", where) as module:
+    with opened([f"{text}\n{probes}".encode()], where) as module:
         data = llvm.create_target_data(module.data_layout)
         found = {
             kinds[int(variable.name.rpartition(".")[2])]: variable.global_value_type
