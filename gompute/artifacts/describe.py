@@ -24,6 +24,7 @@ def entry_of(spec: KernelSpec) -> KernelEntry:
         kind=spec.kind,
         arguments=tuple(entry for argument in spec.launch_arguments for entry in _arguments(argument)),
         block_size=spec.block_size,
+        fast=spec.fast,
     )
 
 

@@ -102,6 +102,7 @@ class KernelEntry:
         kind: the operation (`map`) or `kernel` for a raw kernel.
         arguments: launch arguments in order.
         block_size: work-items per block in x, y, z; exact for a generated kernel, the largest for a raw one.
+        fast: it uses the hardware's approximations of functions.
         resources: see `Resources`.
     """
 
@@ -111,16 +112,18 @@ class KernelEntry:
     arguments: tuple[ArgumentEntry, ...]
     block_size: tuple[int, int, int]
     resources: Resources = Resources()
+    fast: bool = False
 
     @property
     def signature(self) -> str:
-        """Readable text of all that a launch and the compiled kernel must agree on: operation, arguments, layouts of params, block size.
+        """Readable text of all that a launch and the compiled kernel must agree on: operation, arguments, layouts of params, block size,
+        and whether it approximates.
 
         It follows from the other members, so that a name table cannot say one thing and promise another.
         """
         arguments = ", ".join(f"{each.name}: {each.layout or each.declared}" for each in self.arguments if each.kind != "extent")
         x, y, z = self.block_size
-        return f"{self.kind}({arguments}) {'block<=' if self.kind == 'kernel' else 'block='}{x},{y},{z}"
+        return f"{self.kind}({arguments}) {'block<=' if self.kind == 'kernel' else 'block='}{x},{y},{z}{' fast' if self.fast else ''}"
 
     @property
     def fingerprint(self) -> str:

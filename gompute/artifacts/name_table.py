@@ -28,7 +28,7 @@ def kernel_to_json(kernel: KernelEntry) -> dict[str, Any]:
         "resources": {name: value for name in _RESOURCES if (value := getattr(kernel.resources, name)) is not None},
         "signature": kernel.signature,
         "symbol": kernel.symbol,
-    }
+    } | ({"fast": True} if kernel.fast else {})
 
 
 def kernel_from_json(value: object) -> KernelEntry:
@@ -47,8 +47,8 @@ def kernel_from_node(node: Node, known: dict[str, KernelEntry]) -> KernelEntry:
         known: entries by what they were read from. A kernel's entries for many targets differ in resources alone, and the rest is checked
             once.
     """
-    members = node.members(_KEYS)
-    source = repr([members[key].value for key in _KEYS if key != "resources"])
+    members = node.members(_KEYS, ("fast",))
+    source = repr([member.value for key, member in sorted(members.items()) if key != "resources"])
     entry = known.get(source)
     if entry is None:
         entry = known[source] = _entry(members)
@@ -65,7 +65,10 @@ def _entry(members: dict[str, Node]) -> KernelEntry:
         kind=members["kind"].identifier(),
         arguments=_arguments(members["arguments"]),
         block_size=(block_size[0], block_size[1], block_size[2]),
+        fast="fast" in members,
     )
+    if entry.fast and members["fast"].value is not True:
+        members["fast"].wrong(f"must be true where it is given, is {shown(members['fast'].value)}")
     for member, own in (("signature", entry.signature), ("fingerprint", entry.fingerprint)):
         if members[member].text(1 << 20) != own:
             members[member].wrong(f"does not follow from the kernel's arguments and block size, which give {shown(own)}")

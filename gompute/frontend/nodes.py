@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
 
+from gompute.frontend.vocabulary import ApproximateName as ApproximateName
 from gompute.frontend.vocabulary import AtomicOp as AtomicOp
 from gompute.frontend.vocabulary import BinaryOp as BinaryOp
 from gompute.frontend.vocabulary import CompareOp as CompareOp
@@ -123,6 +124,14 @@ class Intrinsic(NamedTuple):
     operands: tuple[Expression, ...]
 
 
+class Approximate(NamedTuple):
+    """A function as the GPU's own instruction gives it, in f32; see `gompute.lang.approximation`."""
+
+    type: ScalarType
+    name: ApproximateName
+    operand: Expression
+
+
 class Index(NamedTuple):
     """A coordinate of the running work-item; `dim` is 0, 1 or 2 (0 of `lane_id`); `type` is u64."""
 
@@ -191,7 +200,7 @@ class Sequence(NamedTuple):
 
 
 _Leaf: TypeAlias = Constant | ReadLocal | ReadParam | Index | Extent | Load
-_Operation: TypeAlias = Unary | Binary | Compare | Logical | Conditional | Select | Cast | Intrinsic | Atomic | Warp
+_Operation: TypeAlias = Unary | Binary | Compare | Logical | Conditional | Select | Cast | Intrinsic | Approximate | Atomic | Warp
 Expression: TypeAlias = _Leaf | _Operation | Call | Sequence
 
 # ---- statements ----

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
+from gompute.frontend.nodes import Approximate as Approximate
+from gompute.frontend.nodes import ApproximateName as ApproximateName
 from gompute.frontend.nodes import Assert as Assert
 from gompute.frontend.nodes import Assign as Assign
 from gompute.frontend.nodes import Atomic as Atomic

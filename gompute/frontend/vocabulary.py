@@ -10,6 +10,7 @@ BinaryOp: TypeAlias = Literal["add", "sub", "mul", "truediv", "floordiv", "mod",
 UnaryOp: TypeAlias = Literal["neg", "invert", "not"]
 CompareOp: TypeAlias = Literal["eq", "ne", "lt", "le", "gt", "ge"]
 IntrinsicName: TypeAlias = Literal["min", "max", "abs", "round", "bitcast", "sqrt", "floor", "ceil", "trunc", "copysign", "fmod", "fma"]
+ApproximateName: TypeAlias = Literal["exp2", "log2", "sqrt", "rsqrt", "sin", "cos", "tanh"]
 IndexName: TypeAlias = Literal["global_id", "local_id", "block_id", "block_dim", "grid_dim", "lane_id"]
 WarpName: TypeAlias = Literal["shuffle", "shuffle_up", "shuffle_down", "shuffle_xor", "ballot", "any", "all"]
 AtomicOp: TypeAlias = Literal["add", "min", "max", "and", "or", "xor", "exchange", "cas"]

@@ -10,7 +10,8 @@ _NOTHING = "none"
 
 
 def difference(source: KernelEntry, artifact: KernelEntry) -> str:
-    """The first thing in which two entries with different fingerprints differ: the operation, an argument, a field, the block size."""
+    """The first thing in which two entries with different fingerprints differ: the operation, an argument, a field, the block size,
+    `fast`."""
     if source.kind != artifact.kind:
         return _words("the operation", source.kind, artifact.kind)
     for position in range(max(len(source.arguments), len(artifact.arguments))):
@@ -25,6 +26,8 @@ def difference(source: KernelEntry, artifact: KernelEntry) -> str:
     here, there = (",".join(map(str, entry.block_size)) for entry in (source, artifact))
     if here != there:
         return _words("block_size", here, there)
+    if source.fast != artifact.fast:
+        return _words("fast", str(source.fast), str(artifact.fast))
     return _words("params", _sizes(source), _sizes(artifact))
 
 

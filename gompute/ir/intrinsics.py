@@ -33,6 +33,7 @@ class Group(NamedTuple):
         names: without the leading `llvm.` and without type suffixes.
         types: regular expression that each type suffix must match whole, a vector's by its element; None where there is no suffix.
         backends: those that may use them.
+        approximate: they have another result on each backend, so only a kernel that was declared fast=True may use them.
         since: NVIDIA: the first architecture that has them; LLVM ends the process over an older one.
     """
 
@@ -41,6 +42,7 @@ class Group(NamedTuple):
     types: str | None = None
     backends: tuple[str, ...] = _ALL
     since: tuple[int, int] = (0, 0)
+    approximate: bool = False
 
 
 GROUPS: tuple[Group, ...] = (
@@ -124,6 +126,21 @@ GROUPS: tuple[Group, ...] = (
     Group("work-items as coroutines; no code", ("coro.size",), "i64", ("cpu",)),
     Group("waits for the block", ("nvvm.barrier.cta.sync.aligned.all",), backends=("cuda",)),
     Group("waits for the block", ("amdgcn.s.barrier",), backends=("hip",)),
+    Group("a function as the hardware has it", ("nvvm.ex2.approx",), "f32", ("cuda",), approximate=True),
+    Group("a function as the hardware has it", ("tanh",), "f32", ("cuda",), since=(8, 0), approximate=True),
+    Group(
+        "a function as the hardware has it",
+        tuple(f"nvvm.{name}.approx.f" for name in ("cos", "lg2", "rsqrt", "sin", "sqrt")),
+        backends=("cuda",),
+        approximate=True,
+    ),
+    Group(
+        "a function as the hardware has it",
+        tuple(f"amdgcn.{name}" for name in ("cos", "exp2", "fract", "log", "rsq", "sin", "sqrt")),
+        "f32",
+        ("hip",),
+        approximate=True,
+    ),
     Group("block size and block count of the dispatch", ("amdgcn.implicitarg.ptr",), backends=("hip",)),
 )
 
@@ -145,15 +162,21 @@ def split_name(name: str) -> tuple[str, tuple[str, ...]]:
     return ".".join(parts), tuple(reversed(types))
 
 
-def refusal(name: str, backend: str, number: tuple[int, ...] | None = None) -> str | None:
+def refusal(name: str, backend: str, number: tuple[int, ...] | None = None, *, fast: bool = False) -> str | None:
     """Why `backend` may not call the intrinsic `name` (with its `llvm.`), of NVIDIA for the architecture of that number where one is given;
-    None where it may. Lengths of copies are not looked at."""
+    None where it may. Lengths of copies are not looked at.
+
+    Args:
+        fast: the kernels ask for the hardware's approximations.
+    """
     base, types = split_name(name)
     group = _BY_NAME.get(base)
     if group is None:
         return "it is not among the intrinsics that are exact and need no library on every target"
     if backend not in group.backends:
         return f"it belongs to the {' and '.join(group.backends)} backend, and this is {backend}"
+    if group.approximate and not fast:
+        return "it is an approximation of the hardware, which a kernel uses only where it is declared with fast=True"
     if number is not None and backend == "cuda" and number < group.since:
         return f"sm_{number[0]}{number[1]} does not have it; the first architecture that does is sm_{group.since[0]}{group.since[1]}"
     for suffix in types:

@@ -121,7 +121,7 @@ def faults(module: llvm.ModuleRef, shape: ModuleOutline, kernels: Sequence[Kerne
         found += _kernel_faults(module, shape, kernel, target)
     for function in shape.functions.values():
         if function.body is None:
-            found += _declaration_faults(function, shape, target, place)
+            found += _declaration_faults(function, shape, target, place, fast=all(kernel.fast for kernel in kernels))
         else:
             found += _body_faults(function, symbols, target, place)
     found += _variable_faults(shape, place)
@@ -185,7 +185,7 @@ def _kernel_faults(module: llvm.ModuleRef, shape: ModuleOutline, kernel: KernelE
         yield Fault("kernel arguments", where, f"it takes ({', '.join(types)}); a CPU kernel takes ({', '.join(_CPU_PARAMETERS)})")
 
 
-def _declaration_faults(function: FunctionOutline, shape: ModuleOutline, target: Target, place: _Place) -> Iterator[Fault]:
+def _declaration_faults(function: FunctionOutline, shape: ModuleOutline, target: Target, place: _Place, *, fast: bool) -> Iterator[Fault]:
     name = function.name
     if not name.startswith("llvm."):
         yield Fault(
@@ -194,7 +194,7 @@ def _declaration_faults(function: FunctionOutline, shape: ModuleOutline, target:
             f"it needs the function `{name}`, which the module only declares; nothing is linked in, so define it in the module",
         )
         return
-    reason = refusal(name, target.backend, target.number)
+    reason = refusal(name, target.backend, target.number, fast=fast)
     if reason is not None:
         yield Fault("intrinsic", place.of_global(name), f"the intrinsic `{name}` is not allowed: {reason}")
     elif target.backend == "cpu" and (base := split_name(name)[0]) in _COPIES:

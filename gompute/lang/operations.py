@@ -29,25 +29,28 @@ class Declared(KernelSpec, Generic[P, R]):
 @overload
 def map(function: Callable[P, R], /) -> Declared[P, R]: ...
 @overload
-def map(*, name: str | None = None, block_size: int = 256) -> Callable[[Callable[P, R]], Declared[P, R]]: ...
-def map(function: Any = None, /, *, name: str | None = None, block_size: int = 256) -> Any:
+def map(*, name: str | None = None, block_size: int = 256, fast: bool = False) -> Callable[[Callable[P, R]], Declared[P, R]]: ...
+def map(function: Any = None, /, *, name: str | None = None, block_size: int = 256, fast: bool = False) -> Any:
     """Declare an elementwise kernel: ``f(x, p) -> x`` replaces every element of an array, in place.
 
     Args:
         name: public name, a C identifier; the function's name when left out.
         block_size: work-items per block on a GPU, 1 to 1024.
+        fast: on GPUs take the hardware's own `exp`, `log`, `sin` and others in f32, of the errors in `g.math.fast`, for those of `g.math`
+            that are right to the last bit. Results then differ between backends, and it belongs to the declaration alone: that of a
+            kernel which is called or fused has no effect.
 
     The function takes one scalar and, where it needs any, one params struct, and returns the scalar's type. It runs as
     ``run(data, p)``; the kernel's launch arguments are ``(data: pointer, len: u64, params)``.
     """
-    return _declare("map", function, name, block_size)
+    return _declare("map", function, name, block_size, fast)
 
 
 @overload
 def map_to(function: Callable[P, R], /) -> Declared[P, R]: ...
 @overload
-def map_to(*, name: str | None = None, block_size: int = 256) -> Callable[[Callable[P, R]], Declared[P, R]]: ...
-def map_to(function: Any = None, /, *, name: str | None = None, block_size: int = 256) -> Any:
+def map_to(*, name: str | None = None, block_size: int = 256, fast: bool = False) -> Callable[[Callable[P, R]], Declared[P, R]]: ...
+def map_to(function: Any = None, /, *, name: str | None = None, block_size: int = 256, fast: bool = False) -> Any:
     """Declare an elementwise kernel from one array to another: ``f(x, p) -> out type``.
 
     Args: as `map`.
@@ -55,14 +58,14 @@ def map_to(function: Any = None, /, *, name: str | None = None, block_size: int 
     It runs as ``run(inp, out, p)``. `out` may be `inp` itself where the types are equal. The kernel's launch arguments are
     ``(in: pointer, out: pointer, len: u64, params)``.
     """
-    return _declare("map_to", function, name, block_size)
+    return _declare("map_to", function, name, block_size, fast)
 
 
 @overload
 def zip(function: Callable[P, R], /) -> Declared[P, R]: ...
 @overload
-def zip(*, name: str | None = None, block_size: int = 256) -> Callable[[Callable[P, R]], Declared[P, R]]: ...
-def zip(function: Any = None, /, *, name: str | None = None, block_size: int = 256) -> Any:
+def zip(*, name: str | None = None, block_size: int = 256, fast: bool = False) -> Callable[[Callable[P, R]], Declared[P, R]]: ...
+def zip(function: Any = None, /, *, name: str | None = None, block_size: int = 256, fast: bool = False) -> Any:
     """Declare an elementwise kernel over two to 26 arrays: ``f(a, b, ..., p) -> out type``.
 
     Args: as `map`.
@@ -70,14 +73,14 @@ def zip(function: Any = None, /, *, name: str | None = None, block_size: int = 2
     It runs as ``run(a, b, ..., out, p)``. `out` may be one of the others. The kernel's launch arguments are
     ``(a: pointer, b: pointer, ..., out: pointer, len: u64, params)``.
     """
-    return _declare("zip", function, name, block_size)
+    return _declare("zip", function, name, block_size, fast)
 
 
 @overload
 def map_indexed(function: Callable[P, R], /) -> Declared[P, R]: ...
 @overload
-def map_indexed(*, name: str | None = None, block_size: int = 256) -> Callable[[Callable[P, R]], Declared[P, R]]: ...
-def map_indexed(function: Any = None, /, *, name: str | None = None, block_size: int = 256) -> Any:
+def map_indexed(*, name: str | None = None, block_size: int = 256, fast: bool = False) -> Callable[[Callable[P, R]], Declared[P, R]]: ...
+def map_indexed(function: Any = None, /, *, name: str | None = None, block_size: int = 256, fast: bool = False) -> Any:
     """Declare an elementwise kernel whose function also gets its element's place: ``f(x, i: u64, p) -> x``, in place.
 
     Args: as `map`.
@@ -85,18 +88,18 @@ def map_indexed(function: Any = None, /, *, name: str | None = None, block_size:
     The place counts in the array's memory, from 0; for an array in C order it is the index into ``data.ravel()``. It runs as
     ``run(data, p)``; the kernel's launch arguments are ``(data: pointer, len: u64, params)``.
     """
-    return _declare("map_indexed", function, name, block_size)
+    return _declare("map_indexed", function, name, block_size, fast)
 
 
-def unary(name: str, function: Callable[..., Any], *, block_size: int = 256) -> KernelSpec:
+def unary(name: str, function: Callable[..., Any], *, block_size: int = 256, fast: bool = False) -> KernelSpec:
     """A `map` of that name over one function or over the function of a `map`: ``relu = g.unary("relu", clamp_below)``."""
     functions, bindings = functions_of("unary", (function,))
     if len(functions) != 1:
         raise CompileError(f"g.unary: '{getattr(function, 'name', function)}' is fused of {len(functions)} functions; write g.fused")
-    return KernelSpec("map", functions, name, block_size, bindings=bindings)
+    return KernelSpec("map", functions, name, block_size, fast=fast, bindings=bindings)
 
 
-def fused(name: str, *parts: Callable[..., Any], block_size: int = 256) -> KernelSpec:
+def fused(name: str, *parts: Callable[..., Any], block_size: int = 256, fast: bool = False) -> KernelSpec:
     """A kernel that applies several functions to each element in one loop, in place, the first part first.
 
     Args:
@@ -104,11 +107,12 @@ def fused(name: str, *parts: Callable[..., Any], block_size: int = 256) -> Kerne
         parts: functions ``f(x, p) -> y``, or kernels made of such (`map`, `map_to`, `unary`, `fused`). Each takes what the one before it
             gives, and the last gives what the first takes. Those that take params take the same.
         block_size: work-items per block on a GPU, 1 to 1024.
+        fast: as for `map`.
 
     ``g.fused("both", scale, square)`` gives ``square(scale(x, p))`` and runs as a `map`: ``run(data, p)``, with p where a part takes it.
     """
     functions, bindings = functions_of("fused", parts)
-    return KernelSpec("fused", functions, name, block_size, bindings=bindings)
+    return KernelSpec("fused", functions, name, block_size, fast=fast, bindings=bindings)
 
 
 def gather(name: str, element: Any, index: Any, *, block_size: int = 256) -> KernelSpec:
@@ -156,23 +160,26 @@ def scatter_add(name: str, element: Any, index: Any, *, block_size: int = 256) -
 @overload
 def kernel(function: Callable[P, R], /) -> Declared[P, R]: ...
 @overload
-def kernel(*, name: str | None = None, block_size: int | tuple[int, ...] = 256) -> Callable[[Callable[P, R]], Declared[P, R]]: ...
-def kernel(function: Any = None, /, *, name: str | None = None, block_size: int | tuple[int, ...] = 256) -> Any:
+def kernel(
+    *, name: str | None = None, block_size: int | tuple[int, ...] = 256, fast: bool = False
+) -> Callable[[Callable[P, R]], Declared[P, R]]: ...
+def kernel(function: Any = None, /, *, name: str | None = None, block_size: int | tuple[int, ...] = 256, fast: bool = False) -> Any:
     """Declare a raw kernel: every work-item runs the function with the same arguments and tells itself apart by `global_id`.
 
     Args:
         name: public name, a C identifier; the function's name when left out.
         block_size: the largest block it may be launched with, an int or up to three for x, y, z; at most 1024 work-items in all.
+        fast: as for `map`.
 
     The function's parameters (pointers, arrays, scalars, params) are the launch arguments, in order; it returns nothing.
     """
-    return _declare("kernel", function, name, block_size)
+    return _declare("kernel", function, name, block_size, fast)
 
 
-def _declare(kind: str, function: Any, name: str | None, block_size: object) -> Any:
+def _declare(kind: str, function: Any, name: str | None, block_size: object, fast: object) -> Any:
     if function is not None:
-        return KernelSpec(kind, (function,), name, block_size)
-    return lambda decorated: KernelSpec(kind, (decorated,), name, block_size)
+        return KernelSpec(kind, (function,), name, block_size, fast=fast)
+    return lambda decorated: KernelSpec(kind, (decorated,), name, block_size, fast=fast)
 
 
 def _indirect(kind: str, name: str, element: object, index: object, block_size: int) -> KernelSpec:

@@ -68,6 +68,7 @@ class KernelSpec:
         block_size: work-items per block in x, y, z; exact for a generated kernel, the largest allowed for a raw one.
         functions: the Python functions of the body: one, several or none, as the operation has it.
         given: what the declaration says beside them.
+        fast: on GPUs functions of `gompute.math` are the hardware's own, where it has them: see `gompute.lang.approximation`.
         bindings: what the type parameters of the functions stand for; empty in a generic kernel and in one that has none.
         place: where it was declared, for an operation that does not decorate a function.
         module: name of the module whose top level made the spec; it decides which kernel root it belongs to.
@@ -82,6 +83,7 @@ class KernelSpec:
         block_size: object,
         *,
         given: Given | None = None,
+        fast: object = False,
         bindings: Bindings | None = None,
         problems: tuple[Fault, ...] = (),
     ) -> None:
@@ -97,6 +99,9 @@ class KernelSpec:
         self.name = self.functions[0].__name__ if name is None else name
         self.problems = list(problems)
         self.block_size = self._block(block_size)
+        self.fast = fast is True
+        if not isinstance(fast, bool):
+            self.problems.append((f"fast={fast!r} is neither True nor False", "write fast=True for the hardware's approximations"))
         fix = 'write a C identifier such as name="scale_relu"'
         if not isinstance(self.name, str):
             self.problems.append((f"name={self.name!r} is no text", fix))

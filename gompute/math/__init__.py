@@ -7,6 +7,8 @@ Functions are picked by the type of their arguments. Integers are refused: write
 of the arguments beside it, and is f64 where there is none. For f32, f16 and bf16 every result is correctly rounded; what f64 promises is in
 `max_ulp`. Special values are those of C23, Annex F.
 
+A kernel that is declared with ``fast=True`` uses the hardware's approximations on GPUs instead, in f32, of the errors in `fast`.
+
 Each is an ordinary device function in the kernel language, compiled into the kernels that use it; no library and no approximation of the
 hardware is behind any of them. How they are laid out:
 
@@ -20,6 +22,7 @@ hardware is behind any of them. How they are laid out:
 
 from __future__ import annotations
 
+from gompute.lang.approximation import APPROXIMATIONS as fast
 from gompute.lang.math_function import MathFunction
 from gompute.math import f32, f64
 from gompute.math.bounds import Bound, max_ulp
@@ -41,6 +44,7 @@ __all__ = [
     "exp",
     "exp2",
     "expm1",
+    "fast",
     "floor",
     "fma",
     "fmod",

@@ -12,6 +12,7 @@ from typing import Any
 FOLDER = Path(__file__).parent
 SOURCE = FOLDER / "kernels.py"
 BLOCKS = FOLDER / "blocks.py"
+FAST = FOLDER / "fast.py"
 
 
 @cache

@@ -22,7 +22,7 @@ from gompute.lang.operation import OPERATIONS
 from gompute.lang.types import BOOL, SCALARS, ParamsType, PointerType, ScalarType
 from gompute.targets import parse_target
 from tests.conformance import matrix
-from tests.conformance.loading import FOLDER
+from tests.conformance.loading import FAST, FOLDER
 from tests.conformance.sets import ROOTS
 
 #: Its specs, and a typed tree for each of its kernels.
@@ -40,7 +40,7 @@ def _matrix(folder: Path) -> Path:
 def roots(tmp_path_factory: pytest.TempPathFactory) -> list[Root]:
     """The specs and the typed trees of each root."""
     found = []
-    for source in (*ROOTS, _matrix(tmp_path_factory.mktemp("matrix"))):
+    for source in (*ROOTS, FAST, _matrix(tmp_path_factory.mktemp("matrix"))):
         sources = Sources(source.parent, str(source.parent))
         specs, _ = load_root(source, source.stem, None, sources)
         found.append((specs, list(root.check_module(source.stem, specs, sources, parse_target("sm_75")))))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
 from typing import Any
 
@@ -141,12 +143,45 @@ def clamped(values: Array, kind: Kind) -> Array:
 
 @opcode("fma", "sqrt", "rcp")
 def _float_only(modifiers: Modifiers, operands: Operands) -> Step:
+    if modifiers.name == "sqrt" and modifiers.rest[:1] == ["approx"]:
+        return _approximation(modifiers, operands)
     return float_arithmetic(modifiers, operands)
 
 
-@opcode("ex2", "lg2", "sin", "cos", "tanh", "rsqrt")
-def _approximate(modifiers: Modifiers, operands: Operands) -> Step:
-    raise Unknown(f"{operands.instruction}: an approximation, whose value no document states")
+# ---- approximations ----
+
+#: The right result, rounded, is within every bound that a document states.
+_APPROXIMATED: dict[str, Callable[[Array], Array]] = {
+    "ex2": np.exp2,
+    "lg2": np.log2,
+    "sin": np.sin,
+    "cos": np.cos,
+    "sqrt": np.sqrt,
+    "rsqrt": lambda a: 1 / np.sqrt(a),
+    "tanh": np.tanh,
+}
+_allowed: ContextVar[bool] = ContextVar("_allowed", default=False)
+
+
+@contextmanager
+def approximations_allowed() -> Iterator[None]:
+    """Of kernels that ask for them. Their results are no machine's."""
+    before = _allowed.set(True)
+    try:
+        yield
+    finally:
+        _allowed.reset(before)
+
+
+@opcode(*(name for name in _APPROXIMATED if name != "sqrt"))
+def _approximation(modifiers: Modifiers, operands: Operands) -> Step:
+    if not _allowed.get():
+        raise Unknown(f"{operands.instruction}: an approximation, whose value no document states")
+    function = _APPROXIMATED[modifiers.name]
+    modifiers.need("approx")
+    kind = modifiers.kind("f32")
+    modifiers.done()
+    return elementwise(operands, lambda a: function(a.astype(np.float64)).astype(np.float32), kind, kind)
 
 
 # ---- shared with integers ----

@@ -36,6 +36,7 @@ class Context(ABC):
     """One function being checked.
 
     Attributes:
+        approximate: functions of `gompute.math` are the hardware's own, where it has them.
         bindings: what the function's type parameters stand for.
         assigned: names that hold a value on every path to here.
         locals: slots made in this pass.
@@ -52,6 +53,7 @@ class Context(ABC):
     mode: Mode
     header: typed.Function
     bindings: Bindings
+    approximate: bool = False
     places: dict[str, Operand] = field(default_factory=dict)
     variables: dict[str, Variable] = field(default_factory=dict)
     local_names: frozenset[str] = frozenset()

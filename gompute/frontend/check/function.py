@@ -72,11 +72,12 @@ class Functions:
     """Every device function of one module for one target, in the order in which their checks end: callees before callers. A generic one
     is there once for each choice of types that is called, one with pointers and views once for each kind of memory behind them."""
 
-    def __init__(self, sources: Sources, faults: Faults, target: Target, mode: Mode) -> None:
+    def __init__(self, sources: Sources, faults: Faults, target: Target, mode: Mode, *, approximate: bool = False) -> None:
         self.sources = sources
         self.faults = faults
         self.target = target
         self.mode = mode
+        self.approximate = approximate
         self.checked: list[typed.Function] = []
         self._instances: dict[_Key, typed.Function | None] = {}
         self._active: list[FunctionType] = []
@@ -218,7 +219,7 @@ class Functions:
         kinds: dict[str, Kind] = {}
         while True:
             faults = Faults()
-            checker = FunctionChecker(function, header.source, self.target, self.mode, made, header.bindings)
+            checker = FunctionChecker(function, header.source, self.target, self.mode, made, header.bindings, self.approximate)
             checker.functions = self
             block = Block(checker, faults, kinds)
             body = self._pass(checker, block, header)

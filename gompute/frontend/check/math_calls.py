@@ -8,6 +8,7 @@ from typing import cast as assume
 
 from gompute.errors import CompileError
 from gompute.frontend import typed
+from gompute.frontend.check.approximations import approximated
 from gompute.frontend.check.context import Context
 from gompute.frontend.check.convert import cast, to_value, weak_to
 from gompute.frontend.check.operands import Operand, Value, describe
@@ -40,6 +41,8 @@ def call_math(context: Context, node: ast.AST, function: MathFunction, operands:
 
 
 def _computed(context: Context, node: ast.AST, function: MathFunction, kind: ScalarType, values: list[Value]) -> typed.Expression:
+    if context.approximate and (made := approximated(function.__name__, kind, values, context.target)) is not None:
+        return made
     if function.exact:
         name = assume(typed.IntrinsicName, function.__name__)
         constants = [value.node.value for value in values if isinstance(value.node, typed.Constant)]

@@ -37,7 +37,7 @@ def check_module(root: str, specs: Iterable[KernelSpec], sources: Sources, targe
     lists all faults at the end.
     """
     faults = Faults()
-    functions = Functions(sources, faults, target, mode)
+    by_way = {approximate: Functions(sources, faults, target, mode, approximate=approximate) for approximate in (False, True)}
     seen: set[str] = set()
     for spec in sorted(specs, key=lambda spec: spec.name):
         generic = spec.parameters
@@ -49,6 +49,7 @@ def check_module(root: str, specs: Iterable[KernelSpec], sources: Sources, targe
             what = f"the root '{root}' has two kernels named '{spec.name}'"
             faults.add(*_place(spec, sources), what, 'give one another name: name="..."')
         seen.add(spec.name)
+        functions = by_way[spec.fast]
         parts = _parts(spec, functions)
         if parts is not None and isinstance(spec.operation, Raw):
             _check_shared(spec, parts[0], functions)

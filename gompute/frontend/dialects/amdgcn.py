@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from math import prod
+from math import pi, prod
 
 from gompute.frontend import typed
 from gompute.frontend.dialects.atomics import emit_atomic
 from gompute.frontend.dialects.gpu import GpuDialect
 from gompute.frontend.dialects.words import move_words
 from gompute.frontend.irtext.text import FunctionText
-from gompute.lang.types import ParamsType, ScalarType
+from gompute.frontend.irtext.values import constant
+from gompute.lang import numeric
+from gompute.lang.types import F32, ParamsType, ScalarType
 
 _SCOPES: dict[typed.Scope, str] = {"block": 'syncscope("workgroup") ', "device": 'syncscope("agent") ', "system": ""}
 # Without these facts LLVM writes compare-and-swap loops: memory of the host or of another device may not take every operation. The
 # device's own does, and what reaches further has the scope "system". The third lets the units that add floats be used where they take
 # subnormal numbers for zero (gfx90a in f32).
 _DEVICE_MEMORY = ", !amdgpu.no.fine.grained.memory !{}, !amdgpu.no.remote.memory !{}, !amdgpu.ignore.denormal.mode !{}"
+_APPROXIMATIONS: dict[typed.ApproximateName, str] = {"log2": "log", "rsqrt": "rsq"}
 _IMPLICIT_POINTER = "ptr addrspace(4)"
 
 
@@ -67,6 +70,13 @@ class AmdgcnDialect(GpuDialect):
         """The number of lanes below this one."""
         lane = text.intrinsic("llvm.amdgcn.mbcnt.lo", "i32", ("i32", "-1"), ("i32", "0"))
         return lane if self._warp_size == 32 else text.intrinsic("llvm.amdgcn.mbcnt.hi", "i32", ("i32", "-1"), ("i32", lane))
+
+    def approximate(self, text: FunctionText, name: typed.ApproximateName, operand: str) -> str:
+        """``v_exp_f32`` and its like. Sine and cosine take turns, some architectures of a few hundred at most."""
+        if name in ("sin", "cos"):
+            turns = text.value(f"fmul float {operand}, {constant(F32, numeric.convert(0.5 / pi, F32))}")
+            operand = text.intrinsic("llvm.amdgcn.fract.f32", "float", ("float", turns))
+        return text.intrinsic(f"llvm.amdgcn.{_APPROXIMATIONS.get(name, name)}.f32", "float", ("float", operand))
 
     def warp(self, text: FunctionText, name: typed.WarpName, scalar: ScalarType, operands: tuple[str, ...], mask: str | None) -> str:
         """Lanes that are not at work here take no part by themselves; a mask leaves out more of them where that shows."""

@@ -70,6 +70,10 @@ class CpuDialect:
         address = text.value(f"getelementptr inbounds i64, {CONTEXT_ARGUMENT}, i64 {CONTEXT[name] + dim}")
         return text.value(f"load i64, ptr {address}, align 8")
 
+    def approximate(self, text: FunctionText, name: typed.ApproximateName, operand: str) -> str:
+        """A CPU has no such instructions: kernels keep the bodies of `gompute.math`."""
+        raise InternalError(f"a CPU kernel approximates {name}")
+
     def shared_array(self, text: FunctionText, slot: typed.Slot) -> str:
         """A place in the block's part of the memory that the launch brings; all arrays of the module have places of their own there, and
         what is of dynamic size lies behind those of the kernel."""

@@ -85,6 +85,10 @@ class Dialect(Protocol):
         """A coordinate as an i64."""
         ...
 
+    def approximate(self, text: FunctionText, name: typed.ApproximateName, operand: str) -> str:
+        """A function of an f32 as the hardware approximates it."""
+        ...
+
     def shared_array(self, text: FunctionText, slot: typed.Slot) -> str:
         """The address of a shared array, for use anywhere after here."""
         ...

@@ -45,6 +45,9 @@ class GpuDialect(ABC):
     def index(self, text: FunctionText, name: typed.IndexName, dim: int) -> str: ...
 
     @abstractmethod
+    def approximate(self, text: FunctionText, name: typed.ApproximateName, operand: str) -> str: ...
+
+    @abstractmethod
     def warp(self, text: FunctionText, name: typed.WarpName, scalar: ScalarType, operands: tuple[str, ...], mask: str | None) -> str: ...
 
     def shared_array(self, text: FunctionText, slot: typed.Slot) -> str:

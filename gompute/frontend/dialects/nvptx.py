@@ -20,6 +20,15 @@ _SYSTEM_WIDE: dict[tuple[typed.AtomicOp, str], str] = {
 }
 # The way of an exchange in PTX, and the last lane that it may reach.
 _SHUFFLES = {"shuffle": ("idx", "31"), "shuffle_up": ("up", "0"), "shuffle_down": ("down", "31"), "shuffle_xor": ("bfly", "31")}
+_APPROXIMATIONS: dict[typed.ApproximateName, str] = {
+    "exp2": "ex2.approx.f32",
+    "tanh": "tanh.approx.f32",  # LLVM reads it as a llvm.tanh.f32 that may be approximate
+    "log2": "lg2.approx.f",
+    "sqrt": "sqrt.approx.f",
+    "rsqrt": "rsqrt.approx.f",
+    "sin": "sin.approx.f",
+    "cos": "cos.approx.f",
+}
 _REGISTERS = {"local_id": "tid", "block_id": "ctaid", "block_dim": "ntid", "grid_dim": "nctaid"}
 
 
@@ -46,6 +55,10 @@ class NvptxDialect(GpuDialect):
             return text.value(f"zext i32 {text.intrinsic('llvm.nvvm.read.ptx.sreg.laneid', 'i32')} to i64")
         register = text.intrinsic(f"llvm.nvvm.read.ptx.sreg.{_REGISTERS[name]}.{'xyz'[dim]}", "i32")
         return text.value(f"zext i32 {register} to i64")
+
+    def approximate(self, text: FunctionText, name: typed.ApproximateName, operand: str) -> str:
+        """``ex2.approx.f32`` and its like."""
+        return text.intrinsic(f"llvm.nvvm.{_APPROXIMATIONS[name]}", "float", ("float", operand))
 
     def warp(self, text: FunctionText, name: typed.WarpName, scalar: ScalarType, operands: tuple[str, ...], mask: str | None) -> str:
         """``shfl.sync`` and ``vote.sync``."""

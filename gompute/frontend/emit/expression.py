@@ -49,6 +49,7 @@ class ExpressionEmitter(ABC):
             typed.Select: self._select,
             typed.Cast: self._cast,
             typed.Intrinsic: self._intrinsic,
+            typed.Approximate: self._approximate,
             typed.Index: self._index,
             typed.Extent: self._extent,
             typed.Load: self._load,
@@ -181,6 +182,9 @@ class ExpressionEmitter(ABC):
             return arithmetic.bitcast(text, _type_of(node.operands[0]), node.type, *operands)
         return exact.evaluate(text, node.type, node.name, *operands)
 
+    def _approximate(self, node: typed.Approximate) -> str:
+        return self.dialect.approximate(self.text, node.name, self.expression(node.operand))
+
     def _sequence(self, node: typed.Sequence) -> str:
         self.assign(node.slot, self.expression(node.value))
         return self.expression(node.result)
@@ -275,7 +279,7 @@ def _cost(node: typed.Expression, budget: int = _FREE) -> int:
         return 0
     if isinstance(node, typed.ReadParam):
         return 1 if node.at is None else _DEAR
-    if isinstance(node, (typed.Unary, typed.Cast)):
+    if isinstance(node, (typed.Unary, typed.Cast, typed.Approximate)):
         operands: tuple[typed.Expression, ...] = (node.operand,)
     elif isinstance(node, typed.Compare) or (isinstance(node, typed.Binary) and node.op in _CHEAP_BINARY):
         operands = (node.left, node.right)
