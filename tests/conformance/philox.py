@@ -23,4 +23,5 @@ def bits(seed: int, index: int, draw: int) -> int:
 
 
 def bits64(seed: int, index: int, draw: int) -> int:
-    return bits(seed, index, 2 * draw) | bits(seed, index, 2 * draw + 1) << 32
+    first = 2 * draw % 2**64  # the numbers of a stream begin again
+    return bits(seed, index, first) | bits(seed, index, first + 1) << 32

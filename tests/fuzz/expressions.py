@@ -113,6 +113,8 @@ class Expressions:
             operators = ["+", "-", "*", "/", "+", "-", "*", "//", "%"]
         else:
             operators = ["+", "-", "*", "//", "%", "&", "|", "^", "<<", ">>"]
+        if random.random() < 0.06:
+            return self._power(kind, depth)
         word = random.choice(operators)
         if kind == "f64" and random.random() < 0.2:
             a, b = random.choice(INTEGERS), random.choice(INTEGERS)
@@ -125,6 +127,16 @@ class Expressions:
             number = self._weak(kind)
             left, right = (number, right) if random.random() < 0.3 else (left, number)
         return f"({left} {word} {right})"
+
+    def _power(self, kind: str, depth: int) -> str:
+        """Powers that are products: other ones of floats are a function of their own."""
+        base = f"({self.of(kind, depth - 1)})"
+        if kind in FLOATS:
+            return f"({base} ** {self.random.choice([1, 2])})"
+        exponents = [each for each in numbers.UNSIGNED if numbers.promoted(kind, each) == kind]
+        if exponents and self.random.random() < 0.4:
+            return f"({base} ** {self.of(self.random.choice(exponents), depth - 1)})"
+        return f"({base} ** {self.random.randint(0, 9)})"
 
     def _weak(self, kind: str) -> str:
         """A Python number beside one of the type."""
@@ -168,6 +180,9 @@ class Expressions:
         return f"{name}[{self.index(length, depth)}]"
 
     def _call(self, kind: str, depth: int) -> str:
+        if kind in ("u32", "u64") and self.random.random() < 0.5:
+            given = ", ".join(self.of("u64", depth - 1) for _ in range(self.random.choice([2, 3])))
+            return f"g.random.{'bits' if kind == 'u32' else 'bits64'}({given})"
         functions = [each for each in self.scope.functions if each.result == kind]
         if not functions:
             return self.leaf(kind)

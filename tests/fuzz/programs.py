@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from random import Random
 
 from tests.fuzz.expressions import Callee, Expressions, Scope
+from tests.fuzz.together import Meeting, kernel, meeting
 from tests.language.numbers import FLOATS, INTEGERS, TYPES
 
 HEAD = """\
 import gompute as g
-from gompute import bf16, f16, f32, f64, fixed, i8, i16, i32, i64, ptr, u8, u16, u32, u64
+from gompute import array, bf16, f16, f32, f64, fixed, i8, i16, i32, i64, ptr, u8, u16, u32, u64
 
 SEVEN = u16(7)
 THIRD = f32(1 / 3)
@@ -46,9 +47,10 @@ class Program:
     Attributes:
         name: the kernel's.
         functions: the text of its device functions, its own function last.
-        operation: ``map``, ``map_to``, ``zip``, ``map_indexed`` or ``kernel``.
+        operation: ``map``, ``map_to``, ``zip``, ``map_indexed``, ``kernel`` or, of one whose work-items meet, ``together``.
         inputs: the types of the elements that its function takes.
         params: it takes params.
+        meeting: how its work-items meet, where they do.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Program:
     inputs: tuple[str, ...]
     result: str
     params: bool
+    meeting: Meeting | None = None
 
     @property
     def text(self) -> str:
@@ -241,7 +244,9 @@ def program(random: Random, number: int) -> Program:
         made = Callee(f"f{number}_{helper}", arguments, random.choice(TYPES))
         texts.append(_function(random, made, callees, params=False, size=random.randint(0, 4)))
         callees.append(made)
-    operation = random.choice(["map", "map_to", "zip", "zip", "map_indexed", "kernel", "kernel"])
+    operation = random.choice(["map", "map_to", "zip", "zip", "map_indexed", "kernel", "kernel", "together", "together"])
+    if operation == "together":
+        return _together(random, number, texts, callees)
     kinds = TYPES if operation != "kernel" else TYPES[1:]  # a pointer to bool is not one of the language's types
     inputs = tuple(random.choice(kinds) for _ in range(random.randint(2, 3) if operation in ("zip", "kernel") else 1))
     result = inputs[0] if operation in ("map", "map_indexed") else random.choice(kinds)
@@ -264,6 +269,17 @@ def {name}({pointers}{", p: Params" if params else ""}):
     else:
         body = f"@g.{operation}(block_size={random.choice([32, 64, 256])})\n{body}"
     return Program(name, (*texts, body), operation, inputs, result, params)
+
+
+def _together(random: Random, number: int, texts: list[str], callees: list[Callee]) -> Program:
+    """A kernel whose work-items meet between two functions."""
+    how, given = meeting(random), random.choice(TYPES[1:])
+    result = random.choice(TYPES[1:]) if how.way == "block" else how.held
+    texts.append(_function(random, Callee(f"f{number}_pre", (given,), how.held), callees, params=False, size=random.randint(1, 5)))
+    if how.way == "block":
+        post = Callee(f"f{number}_post", (how.held, how.held, how.counted), result)
+        texts.append(_function(random, post, callees, params=False, size=random.randint(1, 5)))
+    return Program(f"k{number}", (*texts, kernel(number, how, given, result)), "together", (given,), result, False, how)
 
 
 def _function(random: Random, header: Callee, callees: Sequence[Callee], params: bool, size: int) -> str:

@@ -18,6 +18,7 @@ import numpy as np
 from gompute.backends import compile_piece, join_pieces
 from gompute.frontend import compile_root
 from gompute.targets import parse_target
+from tests.fuzz import together
 from tests.fuzz.programs import CONSTANTS, FIELDS, TABLES, TAPS, Program, module
 from tests.language import numbers, samples
 from tests.language.interpreter import Function
@@ -64,7 +65,8 @@ def packed_params() -> bytes:
 
 def _names() -> dict[str, Any]:
     """What the names of a module mean to the interpreter."""
-    language = {word: word for word in ("cast", "bitcast", "select")} | {"local": "local"}
+    language: dict[str, Any] = {word: word for word in ("cast", "bitcast", "select")} | {"local": "local"}
+    language["random"] = {"bits": "bits", "bits64": "bits64"}
     found: dict[str, Any] = {kind: kind for kind in numbers.TYPES} | {word: word for word in ("min", "max", "abs", "round", "len")}
     found["g"] = language
     constants = {"SEVEN": 7, "THIRD": 1 / 3, "BELOW": -128}
@@ -90,6 +92,10 @@ def interpreted(program: Program, arrays: Sequence[Array]) -> Array:
     """The result's bits, by the interpreter of the source."""
     tree = ast.parse(program.text)
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    if program.meeting is not None:
+        data = numbers.from_bits(arrays[0], program.inputs[0])
+        with np.errstate(all="ignore"):
+            return together.expected(int(program.name[1:]), program.meeting, functions, _names() | functions, data, program.result)
     own = functions[program.name if program.operation != "kernel" else f"f{program.name[1:]}_k"]
     names = _names() | functions
     arguments: dict[str, Any] = {
@@ -139,11 +145,15 @@ def _block(program: Program) -> int:
     """As the program declares it; a raw kernel is launched with less than it may be."""
     if program.operation == "kernel":
         return 48
+    if program.meeting is not None:
+        return together.BLOCK if program.meeting.way == "block" else 64
     return int(program.functions[-1].partition("block_size=")[2].partition(")")[0])
 
 
 def _launch_arguments(program: Program, arrays: Sequence[Array], out: Array) -> tuple[list[bytes], list[Array]]:
     """The bytes of each argument, and the arrays that they point to."""
+    if program.meeting is not None:
+        return together.arguments(program.meeting, arrays[0], out, ITEMS)
     held = [out] if program.operation in ("map", "map_indexed") else [*arrays, out]
     values = [array.ctypes.data.to_bytes(8, "little") for array in held] + [ITEMS.to_bytes(8, "little")]
     return values + ([packed_params()] if program.params else []), held
@@ -152,24 +162,47 @@ def _launch_arguments(program: Program, arrays: Sequence[Array], out: Array) -> 
 def _fresh(program: Program, arrays: Sequence[Array]) -> Array:
     if program.operation in ("map", "map_indexed"):
         return arrays[0].copy()
-    return np.full(ITEMS, 0xA5, np.uint8).repeat(numbers.bits_of(program.result) // 8).view(f"u{numbers.bits_of(program.result) // 8}")
+    items = 1 if program.meeting is not None and program.meeting.way in ("sum", "min", "max") else ITEMS
+    return np.full(items, 0xA5, np.uint8).repeat(numbers.bits_of(program.result) // 8).view(f"u{numbers.bits_of(program.result) // 8}")
 
 
 class _Launch(ctypes.Structure):
-    _fields_ = [("grid", ctypes.c_uint64 * 3), ("block", ctypes.c_uint64 * 3), ("shared", ctypes.c_uint64)]
+    _fields_ = [
+        ("grid", ctypes.c_uint64 * 3),
+        ("block", ctypes.c_uint64 * 3),
+        ("shared", ctypes.c_uint64),
+        ("scratch", ctypes.c_void_p),
+        ("scratch_size", ctypes.c_uint64),
+        ("scratch_needed", ctypes.c_uint64),
+    ]
+
+
+#: More than the work-items of a block keep.
+_SCRATCH = 1 << 20
+
+
+def _grid(program: Program) -> tuple[int, int]:
+    """The number of blocks and their size: a tile is one block."""
+    block = _block(program)
+    tiled = program.meeting is not None and program.meeting.way != "block"
+    return (1 if tiled else -(-ITEMS // block)), block
 
 
 def on_cpu(program: Program, library: ctypes.CDLL, arrays: Sequence[Array]) -> Array:
     out = _fresh(program, arrays)
-    values, _ = _launch_arguments(program, arrays, out)
+    values, _held = _launch_arguments(program, arrays, out)
     buffers = [ctypes.create_string_buffer(value, len(value)) for value in values]
     pointers = (ctypes.c_void_p * len(buffers))(*(ctypes.addressof(buffer) for buffer in buffers))
-    block = _block(program)
-    launch = _Launch((-(-ITEMS // block), 1, 1), (block, 1, 1), 0)
+    grid, block = _grid(program)
+    scratch = ctypes.create_string_buffer(_SCRATCH + 64)
+    start = -(-ctypes.addressof(scratch) // 64) * 64
+    shared = 0 if program.meeting is None else program.meeting.dynamic
+    launch = _Launch((grid, 1, 1), (block, 1, 1), shared, start, _SCRATCH, 0)
     entry = library[program.name]
     entry.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64]
     entry.restype = None
     entry(pointers, ctypes.addressof(launch), 0, 2**64 - 1)
+    assert launch.scratch_needed == 0, "the scratch memory is too small"
     return out
 
 
@@ -181,8 +214,9 @@ def on_ptx(program: Program, machine: Machine, arrays: Sequence[Array]) -> Array
     for array in held:
         memory.add_array(array)
     try:
-        block = _block(program)
-        machine.launch(program.name, (-(-ITEMS // block), 1, 1), (block, 1, 1), values)
+        grid, block = _grid(program)
+        shared = 0 if program.meeting is None else program.meeting.dynamic
+        machine.launch(program.name, (grid, 1, 1), (block, 1, 1), values, shared)
     finally:
         memory.keep(kept)
     return out

@@ -43,6 +43,9 @@ def test_the_kernels_use_the_language() -> None:
     words += [f"{name}(" for name in ("g.local", "g.select", "g.bitcast", "g.cast", "min", "max", "abs", "round")]
     words += [f"@g.{name}(" for name in ("map", "zip", "map_to", "map_indexed", "kernel")]
     words += [f" {word} " for word in ("+", "-", "*", "/", "//", "%", "&", "|", "^", "<<", ">>", "<", "<=", ">", ">=", "==", "!=", "//=")]
+    words += [" ** ", "g.random.bits(", "g.random.bits64(", "g.shared(", "g.dynamic_shared(", "g.barrier()", "array["]
+    words += [f"g.atomic_{name}(" for name in ("add", "min", "max", "and", "or", "xor")]
+    words += [f" = g.{name}(" for name in ("sum", "min", "max", "sum_scan")]
     words += [f"-> {kind}:" for kind in numbers.TYPES]
     assert not [word for word in words if word not in text]
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tests.conformance import philox
 from tests.language import numbers
 from tests.language.values import Array, Literal, Memory, Misunderstood, Operand, Thing, Value, is_weak, joined, kind_of, meeting, typed
 
@@ -116,6 +117,8 @@ class Expressions(ABC):
         return self.binary(type(node.op), self.evaluate(node.left), self.evaluate(node.right))
 
     def binary(self, op: type[ast.operator], left: Operand, right: Operand) -> Operand:
+        if op is ast.Pow:
+            return self._power(left, right)
         word, function = _BINARY[op]
         if isinstance(left, Literal) and isinstance(right, Literal):
             return Literal(function(left.number, right.number))
@@ -132,6 +135,26 @@ class Expressions(ABC):
             kind = found
         x, y = (numbers.cast(typed(operand, own, self.count), own, kind) for operand, own in ((left, a), (right, b)))
         return Value(kind, numbers.binary(word, x, y, kind), weak)
+
+    def _power(self, base: Operand, exponent: Operand) -> Operand:
+        """Of integers, wrapped at the end; of floats a product."""
+        if isinstance(base, Literal) and isinstance(exponent, Literal):
+            return Literal(base.number**exponent.number)
+        if not isinstance(base, Value) or base.weak:
+            raise Misunderstood("the base of a power is of a declared type")
+        if base.type in numbers.FLOATS:
+            if not isinstance(exponent, Literal) or exponent.number not in (1, 2):
+                raise Misunderstood("a power that is no product")
+            return base if exponent.number == 1 else Value(base.type, numbers.binary("*", base.data, base.data, base.type))
+        kind = base.type if isinstance(exponent, Literal) else numbers.promoted(base.type, kind_of(exponent)[0])
+        if kind is None:
+            raise Misunderstood("the types of a power")
+        low, high = numbers.limits(kind)
+        span = high - low + 1
+        exponents = [int(each) for each in typed(exponent, kind_of(exponent)[0], self.count)]
+        bases = [int(each) for each in numbers.cast(base.data, base.type, kind)]
+        made = [(pow(a, b, span) - low) % span + low for a, b in zip(bases, exponents, strict=True)]
+        return Value(kind, np.array(made, numbers.dtype_of(kind)))
 
     def _UnaryOp(self, node: ast.UnaryOp) -> Operand:
         operand = self.evaluate(node.operand)
@@ -246,6 +269,8 @@ class Expressions(ABC):
             return Value(kind.object, numbers.bitcast(source.data, source.type, kind.object))
         if target == "select":
             return self.chosen(self.truth(operands[0]), operands[1], operands[2])
+        if target in ("bits", "bits64"):
+            return self._random(target, operands)
         if target in ("min", "max"):
             result = operands[0]
             for other in operands[1:]:
@@ -256,6 +281,13 @@ class Expressions(ABC):
         if target == "len" and isinstance(operands[0], Memory):
             return Literal(operands[0].data.shape[0])
         raise Misunderstood(ast.dump(node))
+
+    def _random(self, name: str, operands: list[Operand]) -> Value:
+        draws = [*operands, Literal(0)][:3]
+        function = {"bits": philox.bits, "bits64": philox.bits64}[name]
+        rows = zip(*(typed(operand, "u64", self.count).tolist() for operand in draws), strict=True)
+        kind = "u32" if name == "bits" else "u64"
+        return Value(kind, np.array([function(*row) for row in rows], numbers.dtype_of(kind)))
 
     def _bound(self, function: ast.FunctionDef, node: ast.Call) -> list[Operand]:
         named = {keyword.arg: keyword.value for keyword in node.keywords}
