@@ -44,8 +44,11 @@ def shown(value: object) -> str:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) != len(pairs):
-        keys = [key for key, _ in pairs]
-        raise Wrong(f"the key {shown(next(key for key in keys if keys.count(key) > 1))} stands twice in one object")
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise Wrong(f"the key {shown(key)} stands twice in one object")
+            seen.add(key)
     return made
 
 

@@ -143,3 +143,9 @@ def test_a_kernel_in_two_roots_names_both_and_their_manifests() -> None:
 def test_a_kernel_generic_in_one_manifest_alone_is_refused() -> None:
     with pytest.raises(ArtifactError, match="kernel 'k' of root 'a' has instances in one manifest and none in another"):
         merge_manifests([("one", Manifest({"a": {"k": ("f32",)}})), ("two", Manifest({"a": {"k": ()}}))])
+
+
+def test_a_key_that_stands_twice_among_many_is_told_at_once() -> None:
+    keys = b",".join(b'"r%d": {}' % number for number in (*range(50_000), 49_999))
+    with pytest.raises(ArtifactError, match="the key 'r49999' stands twice in one object"):
+        decode_manifest(b'{"version": 1, "kernels": {' + keys + b"}}", "m.json")
