@@ -35,9 +35,11 @@ class Bench:
         self.folder = folder
         self.cache = folder / "cache"
 
-    def build(self, *options: str, roots: tuple[str, ...] = ("model.py",), targets: tuple[str, ...] = ("sm_89",)) -> tuple[float, Any]:
-        """Seconds of the whole process, and what `--json` says."""
-        command = [sys.executable, "-m", "gompute", "build", *roots, "-o", "out", "--json", "--memory", "48"]
+    def build(
+        self, *options: str, roots: tuple[str, ...] = ("model.py",), targets: tuple[str, ...] = ("sm_89",), told: bool = True
+    ) -> tuple[float, Any]:
+        """Seconds of the whole process, and what `--json` says; with `told` False it is not asked for, and there is None."""
+        command = [sys.executable, "-m", "gompute", "build", *roots, "-o", "out", "--memory", "48", *(["--json"] if told else [])]
         command += [word for target in targets for word in ("-t", target)]
         command += options if "--no-cache" in options else (*options, "--cache", str(self.cache))
         start = time.perf_counter()
@@ -45,7 +47,7 @@ class Bench:
         seconds = time.perf_counter() - start
         if done.returncode:
             raise SystemExit(done.stderr)
-        return seconds, json.loads(done.stdout)
+        return seconds, json.loads(done.stdout) if told else None
 
 
 def _row(what: str, seconds: float, of: float | None, compiled: int | None = None) -> None:
@@ -66,6 +68,8 @@ def edits(bench: Bench, kernels: int, operations: int, target: str) -> None:
 
     one_core, _ = bench.build("--no-cache", "-j", "1", targets=(target,))
     _row("cold, one core", one_core, None, kernels)
+    for mode in ("safe", "debug"):
+        _row(f"cold, one core, {mode}", bench.build("--no-cache", "-j", "1", "--optimize", mode, targets=(target,))[0], one_core, kernels)
     two_cores, _ = bench.build("--no-cache", "-j", "2", targets=(target,))
     _row(f"cold, two cores ({one_core / two_cores:.2f} times as fast)", two_cores, one_core, kernels)
     alone, _ = bench.build("--no-cache", "--manifest", "manifest.json", targets=(target,))
@@ -92,9 +96,9 @@ def nothing(bench: Bench, rounds: int) -> None:
     for number, name in enumerate(roots):
         (bench.folder / name).write_text(model_source(100, 2, seed=number).replace("def k0", f"def r{number}_k0"))
     print("\n8 roots for 3 targets\n\n| what | s | of cold | compiled |\n| --- | ---: | ---: | ---: |")
-    cold, _ = bench.build(roots=roots, targets=TARGETS)
+    cold, _ = bench.build(roots=roots, targets=TARGETS, told=False)
     _row("cold", cold, None)
-    taken = sorted(bench.build(roots=roots, targets=TARGETS)[0] for _ in range(rounds))
+    taken = sorted(bench.build(roots=roots, targets=TARGETS, told=False)[0] for _ in range(rounds))
     _row(f"nothing edited (median of {rounds})", taken[rounds // 2], cold, 0)
 
 
@@ -119,7 +123,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="8 kernels, and up to 10,000 operations")
     parser.add_argument("--kernels", type=int, default=64)
-    parser.add_argument("--operations", type=int, default=500)
+    parser.add_argument("--operations", type=int, default=1000)
     parser.add_argument("--target", default="sm_89")
     parser.add_argument("--only", choices=("edits", "nothing", "lines"), action="append")
     arguments = parser.parse_args()

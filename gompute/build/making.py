@@ -61,6 +61,7 @@ class Making:
         self._end = end
         self._began = time.monotonic()
         self._variants: list[Lowered] = []
+        self._offered: dict[str, tuple[Entries, str, _Piece]] = {}
         self._units: list[tuple[Entries, str]] = []
         self._pieces: dict[int, _Piece] = {}
         self._open = 0
@@ -128,7 +129,19 @@ class Making:
 
     def _lower(self) -> None:
         assert isinstance(self._job, CompileJob)
-        self._add(Task(self._job, "check", (), self._job.lower_order(), (), self._was_lowered, self._ended, self._told))
+        order = {**self._job.lower_order(), "known": self._offer()}
+        self._add(Task(self._job, "check", (), order, (), self._was_lowered, self._ended, self._told))
+
+    def _offer(self) -> dict[str, str]:
+        """What decided the kernels that were lowered before and whose code is there, by name: one that is decided by the same is kept."""
+        if not self._variants or self._variants[0].toolchain != toolchain_identity() or self._variants[0].python != python_identity():
+            return {}
+        before = self._variants[0]
+        for entries, ir in before.units:
+            (name, *others) = _names(entries)
+            if not others and name in before.digests and (piece := self._known_piece(entries, ir)) is not None:
+                self._offered[name] = entries, ir, piece
+        return {name: before.digests[name] for name in self._offered}
 
     def _told(self, message: Message) -> None:
         entries: Entries = message.body["entries"]
@@ -160,9 +173,14 @@ class Making:
         if self._job.check_only:
             self._finish(kernels, (), {}, {})
             return
+        for name in answer.body["kept"]:
+            entries, ir, piece = self._offered[name]
+            self._units.append((entries, ir))
+            self._have(len(self._units) - 1, piece)
         self._lowered = True
         if self._records is not None and self._reads["unknown"] is None and not self._failures:
-            made = Lowered(self._reads, tuple(self._units), self._left_out, answer.said, toolchain_identity(), python_identity())
+            units, digests = tuple(self._units[number] for number in self._in_order()), answer.body["digests"]
+            made = Lowered(self._reads, units, digests, self._left_out, answer.said, toolchain_identity(), python_identity())
             self._records.keep(self._job, made, self._variants)
         self._go_on()
 
@@ -228,12 +246,12 @@ class Making:
             self._joined(*self._whole)
             return
         kept = None if self._store is None else self._store.get("blob", self._blob_key())
-        names = tuple(name for entries, _ in self._units for name in _names(entries))
+        names = tuple(name for number in self._in_order() for name in _names(self._units[number][0]))
         if kept is not None:
             self._steps.append(Step("join", names, True))
             self._finish(kept.body["kernels"], kept.body["made"], kept.body["listings"], kept.body["toolchain"], kept.blobs)
             return
-        pieces = [self._pieces[number] for number in range(len(self._units))]
+        pieces = [self._pieces[number] for number in self._in_order()]
         order = {
             "work": "join",
             "root": self._job.root_name,
@@ -250,8 +268,12 @@ class Making:
 
         self._add(Task(self._job, "link", names, order, [piece.code for piece in pieces], joined, self._ended))
 
+    def _in_order(self) -> list[int]:
+        """The kernels' numbers in the order of the name table, whatever the order was in which they came."""
+        return sorted(range(len(self._units)), key=lambda number: _names(self._units[number][0]))
+
     def _blob_key(self) -> str:
-        pieces = (self._pieces[number] for number in sorted(self._pieces))
+        pieces = (self._pieces[number] for number in self._in_order())
         parts = (digest(encode({"entries": list(piece.entries), "facts": dict(piece.facts)}), piece.code) for piece in pieces)
         return digest("blob", self._job.target.name, str(self._job.mode), ",".join(sorted(self._job.emit)), *_tools(), *parts)
 

@@ -27,6 +27,7 @@ class Lowered:
     Attributes:
         reads: see `gompute.frontend.reads.Reads`, as JSON.
         units: per kernel the entries of its name table as JSON, and the hash of its IR.
+        digests: see `gompute.frontend.separate.kernel_digests`.
         left_out: names of the kernels that the root makes and that were not asked for.
         said: what the module printed.
         toolchain, python: see `gompute.build.keys`.
@@ -34,6 +35,7 @@ class Lowered:
 
     reads: Mapping[str, Any]
     units: tuple[tuple[Sequence[Mapping[str, Any]], str], ...]
+    digests: Mapping[str, str]
     left_out: tuple[str, ...]
     said: str
     toolchain: Mapping[str, str]
@@ -43,6 +45,7 @@ class Lowered:
         return {
             "reads": dict(self.reads),
             "units": [[list(entries), ir] for entries, ir in self.units],
+            "digests": dict(self.digests),
             "left_out": list(self.left_out),
             "said": self.said,
             "toolchain": dict(self.toolchain),
@@ -78,6 +81,7 @@ class Records:
             Lowered(
                 variant["reads"],
                 tuple((entries, ir) for entries, ir in variant["units"]),
+                variant.get("digests", {}),
                 tuple(variant["left_out"]),
                 variant["said"],
                 variant["toolchain"],

@@ -93,7 +93,8 @@ def _lower(order: Mapping[str, Any], _: Sequence[bytes], report: Report, clock: 
     reads = lowering.reads()
     found: dict[str, Any] = {"sources": dict(reads.sources), "files": dict(reads.files), "folders": dict(reads.folders)}
     found |= {"absent": list(reads.absent), "unknown": reads.unknown}
-    return {"kernels": [kernel_to_json(kernel) for kernel in kernels], "left_out": list(lowering.left_out), "reads": found}, ()
+    answer = {"kernels": [kernel_to_json(kernel) for kernel in kernels], "left_out": list(lowering.left_out), "reads": found}
+    return {**answer, "digests": dict(lowering.digests), "kept": list(lowering.kept)}, ()
 
 
 def _lowering(order: Mapping[str, Any], target: Target) -> frontend.Lowering:
@@ -101,8 +102,9 @@ def _lowering(order: Mapping[str, Any], target: Target) -> frontend.Lowering:
     source = Path(order["source"])
     if source.suffix not in IR_SUFFIXES:
         imports = None if order["imports"] is None else [Path(path) for path in order["imports"]]
+        known = order["known"] if order["work"] == "lower" else {}
         return frontend.lower_root(
-            source, name=order["root"], imports=imports, target=target, kernels=order["kernels"], mode=mode_of(order)
+            source, name=order["root"], imports=imports, target=target, kernels=order["kernels"], mode=mode_of(order), known=known
         )
     from gompute.ir.root import foreign_root  # most roots are Python
 

@@ -3,20 +3,41 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 __all__ = ["deep_recursion"]
 
-_FRAMES = 100_000
+# Far fewer than a stack of 8 MiB takes of the deepest recursion in C that another thread may be in meanwhile: JSON's, 100 bytes a level.
+_FRAMES = 40_000
+
+
+class _Room:
+    """Who is inside, and the limit that there was before the first came: it is the whole process's."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.inside = 0
+        self.before = 0
+
+
+_room = _Room()
 
 
 @contextmanager
 def deep_recursion() -> Iterator[None]:
-    """Lift Python's limit for a while, so that what is accepted does not depend on how deep the caller stands."""
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, _FRAMES))
+    """Lift Python's limit for a while, so that what is accepted does not depend on how deep the caller stands. Of several threads the
+    first to come lifts it, and the last to go puts back what there was."""
+    with _room.lock:
+        if not _room.inside:
+            _room.before = sys.getrecursionlimit()
+            sys.setrecursionlimit(max(_room.before, _FRAMES))
+        _room.inside += 1
     try:
         yield
     finally:
-        sys.setrecursionlimit(before)
+        with _room.lock:
+            _room.inside -= 1
+            if not _room.inside:
+                sys.setrecursionlimit(_room.before)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
+from types import MappingProxyType
 
 from gompute.artifacts.describe import entry_of
 from gompute.artifacts.entry import KernelEntry
@@ -15,6 +16,7 @@ from gompute.frontend.check.module import check_module
 from gompute.frontend.emit import emit
 from gompute.frontend.loader import load_root
 from gompute.frontend.reads import Reads
+from gompute.frontend.separate import kernel_digests
 from gompute.frontend.source import Sources
 from gompute.lang.spec import KernelSpec
 from gompute.targets import FAST, Mode, Target
@@ -76,6 +78,8 @@ class Lowering:
         reads: gives what was read, once the kernels are through.
         left_out: names of the kernels that the module makes besides, sorted, where only some were asked for.
         foreign: it came as LLVM IR, which nobody has checked.
+        digests: see `gompute.frontend.separate.kernel_digests`.
+        kept: names of the kernels that were not lowered, as nothing that decides them has changed.
     """
 
     count: int
@@ -83,6 +87,8 @@ class Lowering:
     reads: Callable[[], Reads]
     left_out: tuple[str, ...] = ()
     foreign: bool = False
+    digests: Mapping[str, str] = field(default_factory=dict)
+    kept: tuple[str, ...] = ()
 
 
 def lower_root(
@@ -93,6 +99,7 @@ def lower_root(
     target: Target,
     kernels: Collection[str] | None = None,
     mode: Mode = FAST,
+    known: Mapping[str, str] = MappingProxyType({}),
 ) -> Lowering:
     """Import the module of a root; check and lower its kernels for `target` one by one, as the iterator is asked for them.
 
@@ -102,6 +109,7 @@ def lower_root(
         imports: files and package folders that the module may import; None for whatever lies beside it.
         kernels: public names of those to check and lower; the others are left as they are. None for all.
         mode: how the code is to be made.
+        known: digests of kernels that were lowered before by this compiler for this target and mode; one whose digest is the same is kept.
 
     Raises CompileError when the import fails, and when the module makes no kernel or none of a name in `kernels`.
     """
@@ -109,11 +117,12 @@ def lower_root(
     specs, reads = load_root(source, name, imports, sources)
     if not specs:
         raise CompileError(f"{source}: root '{name}' has no kernel; write @g.map or @g.kernel above a function, with import gompute as g")
-    if kernels is None:
-        return Lowering(len(specs), _lower(name, specs, sources, target, mode), reads)
-    named = _named(specs, kernels, f"{source}: root '{name}'")
+    named = specs if kernels is None else _named(specs, kernels, f"{source}: root '{name}'")
     left_out = {spec.name for spec in specs} - {spec.name for spec in named}
-    return Lowering(len(named), _lower(name, named, sources, target, mode), reads, tuple(sorted(left_out)))
+    digests = kernel_digests(str(source.resolve()), specs, sources, reads(), lines=mode != FAST)
+    kept = tuple(sorted(spec.name for spec in named if spec.name in known and known[spec.name] == digests.get(spec.name)))
+    units = _lower(name, named, sources, target, mode, kept)
+    return Lowering(len(named), units, reads, tuple(sorted(left_out)), digests=digests, kept=kept)
 
 
 def _named(specs: Sequence[KernelSpec], names: Collection[str], where: str) -> tuple[KernelSpec, ...]:
@@ -164,9 +173,11 @@ def sources_of(spec: KernelSpec) -> Sources:
     return Sources(file.parent, str(file.parent))
 
 
-def _lower(name: str, specs: Sequence[KernelSpec], sources: Sources, target: Target, mode: Mode) -> Iterator[KernelIR]:
-    left = {spec.name: spec for spec in specs}
-    for module in check_module(name, specs, sources, target, mode):
+def _lower(
+    name: str, specs: Sequence[KernelSpec], sources: Sources, target: Target, mode: Mode, kept: Collection[str] = ()
+) -> Iterator[KernelIR]:
+    left = {spec.name: spec for spec in specs if spec.name not in kept}
+    for module in check_module(name, specs, sources, target, mode, kept):
         entries = tuple(entry_of(left.pop(kernel.name)) for kernel in module.kernels)
         yield KernelIR(emit(module, target, mode), entries)
     for spec in left.values():

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
+import pytest
+
 import gompute as g
+from gompute.frontend.recursion import deep_recursion
 from tests.frontend.authoring import compiled, write
 
 
@@ -39,3 +44,20 @@ def test_a_host_call_does_not_depend_on_the_callers_depth() -> None:
     room = sys.getrecursionlimit() - 150
     assert from_depth(room // 2, lambda: long_sum(1.0)) == 21.0
     assert from_depth(room - 120, lambda: long_sum(2.0)) == 42.0
+
+
+def test_threads_that_overlap_leave_the_limit_that_they_found() -> None:
+    """One goes while another is still at it: what it puts back must not be what that one had lifted, nor be taken from it."""
+    before = sys.getrecursionlimit()
+    first, second = ExitStack(), ExitStack()
+    first.enter_context(deep_recursion())
+    second.enter_context(deep_recursion())
+    first.close()
+    assert sys.getrecursionlimit() > before
+    second.close()
+    assert sys.getrecursionlimit() == before
+
+
+def test_json_that_nests_without_end_is_an_error_and_no_crash_meanwhile() -> None:
+    with deep_recursion(), pytest.raises(RecursionError):
+        json.loads("[" * 200_000)

@@ -6,7 +6,7 @@ import ast
 import hashlib
 import inspect
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, TypeAlias, TypeVar
@@ -81,9 +81,9 @@ class Functions:
         self.checked: list[typed.Function] = []
         self._instances: dict[_Key, typed.Function | None] = {}
         self._active: list[FunctionType] = []
-        self._symbols: set[str] = set()
+        self._stems: dict[typed.Function, str] = {}
         self._checking: list[_Key] = []
-        self._calls: dict[_Key, set[_Key]] = {}
+        self._calls: dict[_Key, dict[_Key, None]] = {}
 
     def called(self, function: FunctionType, bindings: Bindings, node: ast.AST, arrays: Mapping[str, ArrayArgument]) -> typed.Function:
         """The instance for a call. Faults at the call for recursion; a function with faults of its own ends the caller's statement."""
@@ -107,7 +107,7 @@ class Functions:
         own = {parameter: bindings[parameter] for parameter in type_parameters(function) if parameter in bindings}
         key = (function, tuple(own.items()), tuple(arrays.items()))
         if self._checking:
-            self._calls.setdefault(self._checking[-1], set()).add(key)
+            self._calls.setdefault(self._checking[-1], {})[key] = None
         if key in self._instances:
             return self._instances[key]
         before = len(self.faults)
@@ -123,16 +123,31 @@ class Functions:
         self._instances[key] = made if len(self.faults) == before else None
         return self._instances[key]
 
-    def reached_by(self, parts: Iterable[typed.Function]) -> set[typed.Function]:
-        """These functions and all that they call, directly or not, as far as they were checked."""
+    def reached_by(self, parts: Iterable[typed.Function], composed: Container[typed.Function]) -> tuple[typed.Function, ...]:
+        """These functions and all that they call, directly or not, callees before callers, and then what was composed of them. Their order
+        and their symbols, which are told apart here, are those that a module with no other kernel would give them."""
         keys = {made: key for key, made in self._instances.items() if made is not None}
-        waiting, seen = [keys[part] for part in parts], set[_Key]()
+        order: dict[_Key, None] = {}
+        entered: set[_Key] = set()
+        waiting = [keys[part] for part in parts][::-1]
         while waiting:
-            key = waiting.pop()
-            if key not in seen:
-                seen.add(key)
-                waiting += self._calls.get(key, ())
-        return {made for key in seen if (made := self._instances.get(key)) is not None}
+            key = waiting[-1]
+            below = [] if key in entered else [callee for callee in self._calls.get(key, ()) if callee not in entered]
+            entered.add(key)
+            if below:
+                waiting += below[::-1]
+            else:
+                order[waiting.pop()] = None
+        found = [made for key in order if (made := self._instances.get(key)) is not None]
+        found += [made for made in self.checked if made in composed and made not in found]
+        taken: set[str] = set()
+        for made in found:
+            made.symbol, count = self._stems[made], 1
+            while made.symbol in taken:  # two lambdas on one line, say
+                count += 1
+                made.symbol = f"{self._stems[made]}_{count}"
+            taken.add(made.symbol)
+        return tuple(found)
 
     def header(self, function: FunctionType, bindings: Bindings, arrays: Mapping[str, ArrayArgument]) -> Header | None:
         """Parameters and result from the annotations; None when they have faults, which are recorded."""
@@ -228,8 +243,12 @@ class Functions:
         self.faults.update(faults)
         made.body, made.locals = body, checker.locals
         made.uses, made.shared = frozenset(checker.uses), tuple(dict.fromkeys(checker.shared))
-        self.checked.append(made)
+        self._add(made)
         return made
+
+    def _add(self, made: typed.Function) -> None:
+        self.checked.append(made)
+        self._stems[made] = made.symbol
 
     def _pass(self, checker: FunctionChecker, block: Block, header: Header) -> tuple[typed.Statement, ...]:
         syntax = header.syntax
@@ -279,13 +298,13 @@ class Functions:
         for part in parts:
             passed = (value,) if p is None or len(part.parameters) == 1 else (value, p)
             value = typed.Call(part.result, part, passed)
-        digest = hashlib.sha256("\0".join([name, *(part.symbol for part in parts)]).encode()).hexdigest()[:8]
+        digest = hashlib.sha256("\0".join([name, *(self._stems[part] for part in parts)]).encode()).hexdigest()[:8]
         return self.define(f"{name}_{digest}", (x,) if p is None else (x, p), value, first.location)
 
     def define(self, name: str, parameters: tuple[typed.Slot, ...], value: typed.Expression, location: typed.Location) -> typed.Function:
         """A function that nobody wrote, under a symbol like `name`: it returns `value`."""
-        made = typed.Function(self._unique(name), parameters, value.type, location, body=(typed.Return(value),))
-        self.checked.append(made)
+        made = typed.Function(name, parameters, value.type, location, body=(typed.Return(value),))
+        self._add(made)
         return made
 
     def _symbol(self, function: FunctionType, header: Header) -> str:
@@ -295,15 +314,7 @@ class Functions:
         held += [f"{parameter.__name__}={kind}" for parameter, kind in header.bindings.items()]
         held += [f"{name}={given}" for name, given in header.arrays.items()]
         digest = hashlib.sha256("\0".join([header.source.relative, function.__qualname__, *held]).encode()).hexdigest()[:8]
-        return self._unique(f"{re.sub(r'[^A-Za-z0-9_]', '_', function.__name__)}_{digest}")
-
-    def _unique(self, stem: str) -> str:
-        symbol, count = stem, 1
-        while symbol in self._symbols:  # two lambdas on one line, say: told apart by the order in which kernels reach them
-            count += 1
-            symbol = f"{stem}_{count}"
-        self._symbols.add(symbol)
-        return symbol
+        return f"{re.sub(r'[^A-Za-z0-9_]', '_', function.__name__)}_{digest}"
 
 
 def _passed(

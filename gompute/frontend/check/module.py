@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from types import FunctionType
 
 from gompute.frontend import typed
@@ -30,8 +30,10 @@ _OF_RAW_KERNELS: dict[typed.Use, tuple[str, str]] = {
 }
 
 
-def check_module(root: str, specs: Iterable[KernelSpec], sources: Sources, target: Target, mode: Mode = FAST) -> Iterator[typed.Module]:
-    """Check every kernel of a root for a target.
+def check_module(
+    root: str, specs: Iterable[KernelSpec], sources: Sources, target: Target, mode: Mode = FAST, kept: Container[str] = ()
+) -> Iterator[typed.Module]:
+    """Check every kernel of a root for a target, but for those whose names are in `kept`, which were found right before.
 
     Gives a module for each kernel, with what it reaches, in the order of their names, until the first fault. Raises CompileError that
     lists all faults at the end.
@@ -49,15 +51,16 @@ def check_module(root: str, specs: Iterable[KernelSpec], sources: Sources, targe
             what = f"the root '{root}' has two kernels named '{spec.name}'"
             faults.add(*_place(spec, sources), what, 'give one another name: name="..."')
         seen.add(spec.name)
+        if spec.name in kept:
+            continue
         functions = by_way[spec.fast]
         parts = _parts(spec, functions)
         if parts is not None and isinstance(spec.operation, Raw):
             _check_shared(spec, parts[0], functions)
         if parts is not None and not len(faults):
             kernel = _kernel(spec, parts, functions)
-            reached = functions.reached_by(parts)
-            reached |= {part for part in kernel if isinstance(part, typed.Function)}  # one that the checker has composed
-            yield typed.Module(root, (kernel,), tuple(function for function in functions.checked if function in reached))
+            composed = {part for part in kernel if isinstance(part, typed.Function)}
+            yield typed.Module(root, (kernel,), functions.reached_by(parts, composed))
     faults.raise_if_any()
 
 

@@ -38,7 +38,8 @@ def compile_unit(order, blobs, report):
         report("lowered", names, {"count": 1, "entries": entries}, [f"{Path(order['source']).with_suffix('.pid')}\n{text}".encode()])
     sources = {order["source"]: hashlib.sha256(text.encode()).hexdigest()}
     reads = {"sources": sources, "files": {}, "folders": {}, "absent": [], "unknown": None}
-    return {"status": "done", "kernels": entries, "left_out": [name for name in made if name not in names], "reads": reads}, ()
+    kept = {"digests": {}, "kept": []}
+    return {"status": "done", "kernels": entries, "left_out": [name for name in made if name not in names], "reads": reads, **kept}, ()
 
 
 def _script(text):

@@ -12,8 +12,8 @@ from gompute.ir.outline import outline
 _lower_root = worker.frontend.lower_root
 
 
-def _with_alias(source, *, name, imports, target, kernels, mode):
-    lowering = _lower_root(source, name=name, imports=imports, target=target, kernels=kernels, mode=mode)
+def _with_alias(source, *, name, imports, target, kernels, mode, known):
+    lowering = _lower_root(source, name=name, imports=imports, target=target, kernels=kernels, mode=mode, known=known)
     if not name.startswith("aliased"):
         return lowering
     return replace(lowering, units=map(_aliased, lowering.units))
