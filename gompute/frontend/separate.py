@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from types import FunctionType, ModuleType
 from typing import Any
+from unicodedata import normalize
 
 from gompute.frontend.reads import Reads
 from gompute.frontend.source import SourceFile, Sources
@@ -24,8 +25,8 @@ __all__ = ["kernel_digests"]
 _WORD = re.compile(r"\w+")
 # With one of these a module may reach what no name leads to.
 _REFLECTION = frozenset(
-    "__dict__ __file__ __globals__ __import__ __loader__ __spec__ _getframe ast attrgetter dir dis eval exec gc getattr globals importlib "
-    "inspect linecache locals sys traceback vars".split()
+    "__dict__ __file__ __getattribute__ __globals__ __import__ __loader__ __spec__ _getframe ast attrgetter dir dis eval exec gc getattr "
+    "globals importlib inspect linecache locals methodcaller pickle sys traceback vars".split()
 )
 
 
@@ -45,7 +46,8 @@ def kernel_digests(file: str, specs: Sequence[KernelSpec], sources: Sources, rea
     texts = [_text(path, digest) for path, digest in reads.sources.items() if path != file]
     if None in texts:
         return {}
-    words = Counter(word for text in (root.text, *texts) if text is not None for word in _WORD.findall(text))
+    # Python takes names that look different for one where Unicode does.
+    words = Counter(word for text in (root.text, *texts) if text is not None for word in _WORD.findall(normalize("NFKC", text)))
     if not _REFLECTION.isdisjoint(words):
         return {}
     own = _own_bodies(file, root, specs, words)

@@ -124,6 +124,7 @@ def test_whatever_else_is_edited_is_a_reason_to_check_all(root: Path, old: str, 
         "SEEN = vars()\n",
         "import inspect\n",
         "NAMES = ['first']\n",
+        "ALIAS = \N{MATHEMATICAL BOLD SMALL F}irst\n",
     ],
 )
 def test_a_body_that_something_else_may_have_reached_is_a_part_of_all(root: Path, more: str) -> None:
