@@ -21,16 +21,18 @@ _DATA_LAYOUTS = {
     "aarch64-unknown-linux-gnu": "e-m:e-p270:32:32-p271:32:32-p272:64:64-i8:8:32-i16:16:32-i64:64-i128:128-n32:64-S128-Fn32",
 }
 # An elementwise kernel's output may be one of its inputs, which no attribute of a pointer says: what is known is that no iteration reads
-# what another writes.
+# what another writes. Two vectors an iteration: long chains of arithmetic, as those of g.math, wait less for themselves, and short loops
+# are as fast as LLVM's own choice makes them.
 _ACCESS = ", !llvm.access.group !0"
 _INDEPENDENT = ", !llvm.loop !1"
 _ROLLED = ", !llvm.loop !3"
 _LOOP_METADATA = """!0 = distinct !{}
-!1 = distinct !{!1, !2}
+!1 = distinct !{!1, !2, !6}
 !2 = !{!"llvm.loop.parallel_accesses", !0}
 !3 = distinct !{!3, !4, !5}
 !4 = !{!"llvm.loop.vectorize.enable", i1 false}
-!5 = !{!"llvm.loop.unroll.disable"}"""
+!5 = !{!"llvm.loop.unroll.disable"}
+!6 = !{!"llvm.loop.interleave.count", i32 2}"""
 
 
 class CpuDialect:

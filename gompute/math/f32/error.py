@@ -9,7 +9,7 @@ from __future__ import annotations
 from gompute.lang.names import f64
 from gompute.math.exact import copysign
 from gompute.math.f32 import coefficients as table
-from gompute.math.f32.exponential import exp
+from gompute.math.f32.exponential import falling
 from gompute.math.polynomial import polynomial
 
 __all__ = ["erf", "erfc"]
@@ -21,7 +21,7 @@ _erfc_scaled = polynomial(table.ERFC)
 def _complement(a: f64) -> f64:
     """erfc(a) for a >= 0."""
     z = a if a < 10.25 else 10.25
-    return exp(-z * z) * _erfc_scaled(table.ERFC_SCALE / (z + 4.0) + table.ERFC_SHIFT)
+    return falling(-z * z) * _erfc_scaled(table.ERFC_SCALE / (z + 4.0) + table.ERFC_SHIFT)
 
 
 def erf(x: f64) -> f64:

@@ -8,17 +8,24 @@ coefficients; the last operation adds the largest term, so that with its roundin
 from __future__ import annotations
 
 from gompute.lang.builtins import bitcast
-from gompute.lang.names import f64, u64
+from gompute.lang.names import f32, f64, u64
 from gompute.math.exact import copysign, fma
 from gompute.math.f32 import coefficients as table
 from gompute.math.polynomial import polynomial
 
-__all__ = ["cosh", "exp", "exp2", "expm1", "sinh", "tanh"]
+__all__ = ["cosh", "exp", "exp2", "expm1", "falling", "sinh", "tanh"]
 
 #: Adding it to a number below 2**51 rounds that to an integer, which stands in the low bits of the sum.
 ROUNDER = 6755399441055744.0
 ONE = 0x3FF0000000000000
+#: The same for the power of two as well: the low bits of the sum are its exponent with the bias of f64.
+BIASED_ROUNDER = ROUNDER + 1023.0
 
+#: exp2 of these two f32 lies so little above a tie that the sum of doubles would be that tie.
+TIES = (float.fromhex("0x1.853a6ep-9"), float.fromhex("-0x1.e7526ep-6"))
+ABOVE_ONE = 1.0 + 2.0**-52
+
+_brief_rest = polynomial(table.EXP_BRIEF)
 _exp_rest = polynomial(table.EXP)
 _exp2_rest = polynomial(table.EXP2[1:])
 _cosh_rest = polynomial(table.COSH)
@@ -46,19 +53,35 @@ def _power(shifted: f64) -> f64:
     return bitcast((bitcast(shifted, u64) << 52) + ONE, f64)
 
 
+def _within(x: f64, low: f32, high: f32) -> f64:
+    """`_between` of an x that is an f32, as which it takes a vector half as wide."""
+    narrow = f32(x)
+    above = low if narrow < low else narrow
+    return f64(high if above > high else above)
+
+
 def exp(x: f64) -> f64:
-    z = _between(x, -110.0, 90.0)
-    shifted = _octaves(z)
-    r = _rest(z, shifted - ROUNDER)
+    z = _within(x, f32(-110.0), f32(90.0))
+    shifted = fma(z, table.LOG2_E, BIASED_ROUNDER)
+    r = _rest(z, shifted - BIASED_ROUNDER)
+    scale = bitcast(bitcast(shifted, u64) << 52, f64)
+    return fma(fma(r * r, _brief_rest(r), r), scale, scale)
+
+
+def falling(x: f64) -> f64:
+    """exp(x) of any number from -700 to 0, within a last place of f64."""
+    shifted = _octaves(x)
+    r = _rest(x, shifted - ROUNDER)
     return (fma(r * r, _exp_rest(r), r) + 1.0) * _power(shifted)
 
 
 def exp2(x: f64) -> f64:
-    z = _between(x, -160.0, 130.0)
-    shifted = z + ROUNDER
-    r = z - (shifted - ROUNDER)
-    inner = fma(r, table.EXP2[0], r * fma(r, _exp2_rest(r), table.EXP2_LOW))
-    return (inner + 1.0) * _power(shifted)
+    z = _within(x, f32(-160.0), f32(130.0))
+    shifted = z + BIASED_ROUNDER
+    r = z - (shifted - BIASED_ROUNDER)
+    scale = bitcast(bitcast(shifted, u64) << 52, f64)
+    start = ABOVE_ONE if x == TIES[0] or x == TIES[1] else scale
+    return fma(fma(r, table.EXP2[0], r * fma(r, _exp2_rest(r), table.EXP2_LOW)), scale, start)
 
 
 def expm1(x: f64) -> f64:

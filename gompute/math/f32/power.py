@@ -32,9 +32,9 @@ SIXTY_FOURTHS = ROUNDER / 64
 #: Beyond, every f32 result has overflowed or vanished.
 LARGEST = 1000.0
 
-INVERSE = table(f64, constants.POW_INVERSE)
-LOG_HEAD = table(f64, constants.POW_LOG_HEAD)
-LOG_TAIL = table(f64, constants.POW_LOG_TAIL)
+INVERSE = table(f64, constants.INVERSE)
+LOG_HEAD = table(f64, constants.LOG2_HEAD)
+LOG_TAIL = table(f64, constants.LOG2_TAIL)
 HEAD = table(f64, constants.POW_HEAD)
 TAIL = table(f64, constants.POW_TAIL)
 
