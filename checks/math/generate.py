@@ -1,7 +1,7 @@
-"""Writes gompute/math/f32/coefficients.py: constants and minimax polynomials of the f32 functions, from 240-bit arithmetic.
+"""Writes the coefficients of gompute/math/f32: constants, tables and minimax polynomials, from 240-bit arithmetic.
 
-    python checks/math/generate.py            # write the file
-    python checks/math/generate.py --check    # say whether it is what would be written
+    python checks/math/generate.py            # write the files
+    python checks/math/generate.py --check    # say whether they are what would be written
 
 The same bytes every time; needs gmpy2.
 """
@@ -17,9 +17,9 @@ import gmpy2
 from gmpy2 import mpfr
 from minimax import fit, worst
 
-TARGET = Path(__file__).resolve().parents[2] / "gompute" / "math" / "f32" / "coefficients.py"
+FOLDER = Path(__file__).resolve().parents[2] / "gompute" / "math" / "f32"
 
-HEADER = '''"""Constants and polynomial coefficients of the f32 functions; written by checks/math/generate.py, not by hand.
+HEADER = '''"""Constants and polynomial coefficients of f32 functions; written by checks/math/generate.py, not by hand.
 
 Beside each polynomial stands its largest relative error as an approximation, before any rounding at run time.
 """
@@ -305,15 +305,15 @@ def two_parts(value: mpfr) -> tuple[float, float]:
     return high, float(value - mpfr(high))
 
 
-SECTIONS = (
-    *(logarithms_of_bases, exponential, hyperbolic, logarithm, trigonometric, arcs, roots, error_functions, angles),
-    *(rows_of_logarithms, powers_of_numbers),
-)
+FILES = {
+    "coefficients.py": (logarithms_of_bases, exponential, hyperbolic, logarithm, trigonometric, arcs, roots, error_functions, angles),
+    "rows.py": (rows_of_logarithms, powers_of_numbers),
+}
 
 
-def text() -> str:
+def text(name: str) -> str:
     def lines() -> Iterator[str]:
-        for section in SECTIONS:
+        for section in FILES[name]:
             out = Section()
             section(out)
             yield "\n".join(["", f"# ---- {section.__name__.replace('_', ' ')} ----", "", *out.lines, ""])
@@ -322,12 +322,13 @@ def text() -> str:
 
 
 def main() -> int:
-    made = text()
+    made = {name: text(name) for name in FILES}
     if "--check" in sys.argv[1:]:
-        same = TARGET.read_text(encoding="utf-8") == made
-        print(f"{TARGET.name} is {'what is written today' if same else 'stale: run python checks/math/generate.py'}")
-        return 0 if same else 1
-    TARGET.write_text(made, encoding="utf-8")
+        stale = [name for name in FILES if (FOLDER / name).read_text(encoding="utf-8") != made[name]]
+        print(f"stale: {', '.join(stale)}: run python checks/math/generate.py" if stale else "the files are what is written today")
+        return 1 if stale else 0
+    for name in FILES:
+        (FOLDER / name).write_text(made[name], encoding="utf-8")
     return 0
 
 

@@ -27,7 +27,7 @@ import f64_inputs as inputs
 import f64_reference as reference
 import gmpy2
 import numpy as np
-from source_hash import source_hash
+from fingerprint import fingerprint
 
 import gompute.math
 from gompute.lang.types import F64
@@ -73,7 +73,7 @@ def function(name: str) -> Any:
 
 
 def wanted_hash(name: str) -> str:
-    return source_hash(function(name).body(F64))
+    return fingerprint(function(name), F64)
 
 
 def hexed(arguments: Sequence[float]) -> list[str]:

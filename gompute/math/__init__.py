@@ -16,7 +16,7 @@ hardware is behind any of them. How they are laid out:
   ``f32/__init__.py`` as ``"exp": "gompute.math.f32.exponential:exp"``; `gompute.lang.math_function.MathFunction` says what they return.
 - ``gompute/math/f64/FAMILY.py`` holds the bodies for f64 in the same form, listed in `BODIES` of ``f64/__init__.py``.
 - Every function of these modules is compiled inline, so a body is written with selects rather than branches, and loops over it vectorise.
-- Tables and coefficients are written by ``checks/math`` into modules called ``coefficients``, next to the bodies, as tuples of floats.
+- Tables and coefficients are written by ``checks/math`` into modules next to the bodies (``coefficients``, ``rows``), as tuples of floats.
 - A body imports the exact functions (`fma`, `sqrt`, `floor`) from `gompute.math.exact`.
 """
 

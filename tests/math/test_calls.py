@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import gompute as g
 from gompute import bf16, f16, f32, f64
+from gompute.backends import generate
 from gompute.frontend import compile_root
+from gompute.math.f32 import BODIES as f32_bodies
+from gompute.math.f64 import BODIES as f64_bodies
 from gompute.targets import parse_target
+from tests.conformance import math_kernels
 
 
 @g.map
@@ -79,3 +85,22 @@ def test_the_same_bytes_wherever_the_root_and_gompute_lie(tmp_path: Path) -> Non
     argv = [sys.executable, "-c", code, str(tmp_path / "a" / "root.py")]
     done = subprocess.run(argv, env={"PYTHONPATH": str(copy)}, capture_output=True, text=True, check=True)
     assert found == {done.stdout}
+
+
+@pytest.mark.parametrize("kind", [f32, f64], ids=str)
+def test_loops_over_every_function_vectorise(kind: object) -> None:
+    """Four doubles an instruction, and the work of two vectors in an iteration: no case of a body is a branch."""
+    target = parse_target("x86-64-v3")
+    root = compile_root(Path(math_kernels.__file__), name="every", imports=None, target=target)
+    wanted = {f"{name}_{kind}" for name in (f32_bodies if kind is f32 else f64_bodies)}
+    scalar = []
+    for unit in root.units:
+        names = [kernel.name for kernel in unit.kernels if kernel.name in wanted]
+        if names:
+            listing = generate(unit.ir, unit.kernels, target, emit=frozenset({"asm"})).listings["asm"]
+            last = r"vcvtpd2ps\t%ymm" if kind is f32 else r"vmovupd\t%ymm\d+, [^(]*\("
+            loops = [len(re.findall(last, block)) for block in re.split(r"^\.LBB\d+_\d+:", listing, flags=re.M)]
+            scalar += names if max(loops) < 2 else []
+            wanted -= set(names)
+    assert not scalar
+    assert not wanted

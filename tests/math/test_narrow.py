@@ -84,6 +84,17 @@ def test_a_slice_of_the_run_that_nobody_chose(name: str) -> None:
         check(name, [list(pair) for pair in zip(values, reversed(values), strict=True)])
 
 
+@pytest.mark.parametrize("name", ["log", "log2", "log10", "pow"])
+def test_no_fall_from_row_to_row(name: str) -> None:
+    """The logarithm's rows, in octaves near and far: neighbours on both sides of each place where another row begins."""
+    starts = (np.arange(128, dtype=np.uint64) << np.uint64(45)) + np.uint64(0x3FE6B00000000000)
+    for octave in (-120, -1, 0, 1, 60):
+        places = (starts.view(np.float64) * 2.0**octave).astype(np.float32).view(np.int32)
+        values = (places[:, None] + np.arange(-8, 9, dtype=np.int32)).view(np.float32)
+        results = getattr(g.math, name)(values) if name != "pow" else g.math.pow(values, np.float32(0.7))
+        assert (np.diff(results, axis=1) >= 0).all()
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_narrow_types_on_the_host_and_in_arrays(name: str) -> None:
     function, draw = getattr(g.math, name), random.Random(name)

@@ -18,6 +18,7 @@ from gompute.lang.builtins import bitcast, table
 from gompute.lang.names import f64, i64, u64
 from gompute.math.exact import copysign, fma
 from gompute.math.f32 import coefficients as constants
+from gompute.math.f32 import rows
 from gompute.math.polynomial import polynomial
 from gompute.math.rounding import rounded_to_odd
 
@@ -45,14 +46,14 @@ def _special(x: f64, result: f64) -> f64:
 START = 0x3FE6B00000000000
 UP = 0x3FF0000000000000 - START
 
-INVERSE = table(f64, constants.INVERSE)
-LOG = table(f64, constants.LOG_HEAD)
-LOG2 = table(f64, constants.LOG2_HEAD)
-LOG10 = table(f64, constants.LOG10_HEAD)
+INVERSE = table(f64, rows.INVERSE)
+LOG = table(f64, rows.LOG_HEAD)
+LOG2 = table(f64, rows.LOG2_HEAD)
+LOG10 = table(f64, rows.LOG10_HEAD)
 
-_series = polynomial(constants.LOG_SERIES)
-_series2 = polynomial(constants.LOG2_SERIES)
-_series10 = polynomial(constants.LOG10_SERIES)
+_series = polynomial(rows.LOG_SERIES)
+_series2 = polynomial(rows.LOG2_SERIES)
+_series10 = polynomial(rows.LOG10_SERIES)
 
 
 def _moved(x: f64) -> u64:
@@ -76,7 +77,7 @@ def _residue(moved: u64) -> f64:
 def log(x: f64) -> f64:
     moved = _moved(x)
     r = _residue(moved)
-    start = fma(_order(moved), constants.LN2_WHOLE, LOG[_row(moved)])
+    start = fma(_order(moved), rows.LN2_WHOLE, LOG[_row(moved)])
     return _special(x, start + fma(r * r, _series(r), r))
 
 

@@ -14,6 +14,7 @@ from gompute.lang.builtins import bitcast, table
 from gompute.lang.names import f64, i64, u64
 from gompute.math.exact import floor, fma
 from gompute.math.f32 import coefficients as constants
+from gompute.math.f32 import rows
 from gompute.math.f32.exponential import ROUNDER
 from gompute.math.polynomial import polynomial
 from gompute.math.rounding import rounded_to_odd
@@ -32,20 +33,20 @@ SIXTY_FOURTHS = ROUNDER / 64
 #: Beyond, every f32 result has overflowed or vanished.
 LARGEST = 1000.0
 
-INVERSE = table(f64, constants.INVERSE)
-LOG_HEAD = table(f64, constants.LOG2_HEAD)
-LOG_TAIL = table(f64, constants.LOG2_TAIL)
-HEAD = table(f64, constants.POW_HEAD)
-TAIL = table(f64, constants.POW_TAIL)
+INVERSE = table(f64, rows.INVERSE)
+LOG_HEAD = table(f64, rows.LOG2_HEAD)
+LOG_TAIL = table(f64, rows.LOG2_TAIL)
+HEAD = table(f64, rows.POW_HEAD)
+TAIL = table(f64, rows.POW_TAIL)
 
-_cubic = polynomial(constants.POW_LOG)
-_quadratic = polynomial(constants.POW_EXP)
+_cubic = polynomial(rows.POW_LOG)
+_quadratic = polynomial(rows.POW_EXP)
 
 
 def _log2_low(r: f64, square: f64, first: f64, second: f64) -> f64:
     """What the products of r and r * r with their coefficients, rounded to `first` and `second`, leave of log2(1 + r)."""
-    left = fma(r, constants.LOG2_E, -first) + fma(square, constants.LOG2_E_HALF, -second)
-    low = fma(r, constants.LOG2_E_LOW, fma(square, constants.LOG2_E_HALF_LOW, fma(r, r, -square) * constants.LOG2_E_HALF))
+    left = fma(r, constants.LOG2_E, -first) + fma(square, rows.LOG2_E_HALF, -second)
+    low = fma(r, constants.LOG2_E_LOW, fma(square, rows.LOG2_E_HALF_LOW, fma(r, r, -square) * rows.LOG2_E_HALF))
     return left + (low + square * r * _cubic(r))
 
 
@@ -56,7 +57,7 @@ def _magnitude(x: f64, y: f64) -> f64:
     row = i64((moved & FRACTION) >> 45)
     r = fma(INVERSE[row], bitcast((moved & FRACTION) + START, f64), -1.0)
     square = r * r
-    first, second = r * constants.LOG2_E, square * constants.LOG2_E_HALF
+    first, second = r * constants.LOG2_E, square * rows.LOG2_E_HALF
     # The sum of k, the table's entry and both products, each no larger than the one before, or after only zeros.
     start = k + LOG_HEAD[row]
     start_low = (k - start) + LOG_HEAD[row]
@@ -79,8 +80,8 @@ def _magnitude(x: f64, y: f64) -> f64:
     exact_rest = e - (shifted - SIXTY_FOURTHS)
     rest = exact_rest + e_low
     rest_low = (exact_rest - rest) + e_low
-    z = rest * constants.LN2_WHOLE
-    z_low = fma(rest, constants.LN2_WHOLE, -z) + fma(rest, constants.LN2_WHOLE_LOW, rest_low * constants.LN2_WHOLE)
+    z = rest * rows.LN2_WHOLE
+    z_low = fma(rest, rows.LN2_WHOLE, -z) + fma(rest, rows.LN2_WHOLE_LOW, rest_low * rows.LN2_WHOLE)
     growth = fma(z, z_low, z_low) + z * z * _quadratic(z)
     head = HEAD[i64(j & 63)]
     grown = head * z
