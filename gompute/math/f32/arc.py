@@ -10,6 +10,7 @@ from gompute.lang.names import f64
 from gompute.math.exact import copysign, fma, sqrt
 from gompute.math.f32 import coefficients as table
 from gompute.math.polynomial import polynomial
+from gompute.math.rounding import rounded_to_odd
 
 __all__ = ["acos", "asin", "atan"]
 
@@ -19,6 +20,8 @@ _atan_rest = polynomial(table.ATAN)
 #: tan(pi / 8) and its inverse, where the nearest angle changes.
 NEAR = 0.41421356237309503
 FAR = 2.414213562373095
+#: atan of this f32, of either sign, lies so little above a tie that a double is that tie; and the double above.
+ATAN_TIE, ATAN_ABOVE = float.fromhex("0x1.1ad646p-4"), float.fromhex("0x1.1a63850000001p-4")
 
 
 def asin(x: f64) -> f64:
@@ -42,7 +45,11 @@ def acos(x: f64) -> f64:
     t = a * a if inner else outer
     s = x if inner else root
     rest = s * t * _asin_rest(t)
-    middle = (table.HALF_PI - x) + (table.HALF_PI_LOW - rest)
+    # Near 0 two results lie so close to ties that their side shows in a second part only.
+    high = table.HALF_PI - x
+    low = ((table.HALF_PI - high) - x) + (table.HALF_PI_LOW - rest)
+    total = high + low
+    middle = rounded_to_odd(total, (high - total) + low)
     right = fma(2.0, rest, 2.0 * root)
     left = (table.PI - 2.0 * root) + fma(-2.0, rest, table.PI_LOW)
     outside = right if x > 0.0 else left
@@ -62,4 +69,4 @@ def atan(x: f64) -> f64:
     u = t * t
     rest = fma(t * u, _atan_rest(u), table.HALF_PI_LOW if far else angle_low)
     base = table.HALF_PI if far else angle
-    return copysign(base + (t + rest), x)
+    return copysign(ATAN_ABOVE if a == ATAN_TIE else base + (t + rest), x)

@@ -25,6 +25,9 @@ BIASED_ROUNDER = ROUNDER + 1023.0
 TIES = (float.fromhex("0x1.853a6ep-9"), float.fromhex("-0x1.e7526ep-6"))
 ABOVE_ONE = 1.0 + 2.0**-52
 
+#: sinh of this one, of either sign, so little below; and the double below that tie.
+SINH_TIE, SINH_BELOW = float.fromhex("0x1.250bfep-11"), float.fromhex("0x1.250bfefffffffp-11")
+
 _brief_rest = polynomial(table.EXP_BRIEF)
 _exp_rest = polynomial(table.EXP)
 _exp2_rest = polynomial(table.EXP2[1:])
@@ -101,7 +104,8 @@ def sinh(x: f64) -> f64:
     t = r * r
     even = t * fma(t, _cosh_rest(t), 0.5)
     odd = fma(r * t, _sinh_rest(t), r)
-    return copysign(fma(up - down, even, (up + down) * odd) + (up - down), x)
+    value = fma(up - down, even, (up + down) * odd) + (up - down)
+    return copysign(SINH_BELOW if abs(x) == SINH_TIE else value, x)
 
 
 def cosh(x: f64) -> f64:
