@@ -34,6 +34,18 @@ def test_run_sum_keeps_up_with_numpy() -> None:
     assert {"numpy", "gompute, 1 thread"} <= rows.keys()
 
 
+def test_launch_cost() -> None:
+    """A launch that goes a long way round takes many bare calls."""
+    rows = table("launch_cost.py", "--rounds", "4", "--limit", "3")
+    assert {
+        "bare cuda-python",
+        "RawKernel.launch, cuda",
+        "bare hip-python",
+        "RawKernel.launch, hip",
+        "Kernel.run on 1024, cpu",
+    } <= rows.keys()
+
+
 def test_import_time() -> None:
     rows = table("import_time.py", "--rounds", "2")
     assert {"python", "import numpy", "import gompute"} <= rows.keys()

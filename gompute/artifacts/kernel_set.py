@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 from gompute.artifacts.entry import KernelEntry
 from gompute.artifacts.files import read_regular
 from gompute.artifacts.index import MAX_BLOB, MAX_INDEX, BlobEntry, Index, UnitEntry, decode_index
+from gompute.artifacts.locks import Lock
 from gompute.artifacts.names import INDEX
 from gompute.errors import ArtifactError, KernelNotFound
 from gompute.targets import BlobKind, Target
@@ -52,7 +52,7 @@ class KernelSet:
         self._owners = index.owners()
         self._units = {(unit.root, unit.target.name): unit for unit in index.units}
         self._blobs: dict[str, bytes] = {}
-        self._lock = threading.Lock()
+        self._lock = Lock()
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> KernelSet:

@@ -6,9 +6,8 @@ that an abort inside LLVM is an error and not the end of the program.
 
 from __future__ import annotations
 
-import threading
-
 from gompute.artifacts.entry import KernelEntry
+from gompute.artifacts.locks import Lock
 from gompute.build.engine import Quiet, run_jobs
 from gompute.build.job import CodegenJob
 from gompute.build.outcome import Failed
@@ -25,7 +24,7 @@ class _Keeper:
     """Keeps one zygote for the whole process, for one caller at a time."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock = Lock()
         self._zygote: Zygote | None = None
 
     def zygote(self, command: ZygoteCommand | None) -> Zygote:

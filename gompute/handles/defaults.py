@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import threading
 from types import ModuleType
 from typing import TypeAlias
 
 from gompute.artifacts import kernel_set as artifacts
+from gompute.artifacts.locks import Lock
 from gompute.artifacts.names import MODULE
 from gompute.errors import ArtifactError, InvalidArgument, KernelNotFound
 from gompute.handles.installed import find_module, folder_of
@@ -25,7 +25,7 @@ class _Registry:
     """This process's default, and the sets opened by folder with what tells that the folder was built again."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock = Lock()
         self.default: KernelSet | None = None
         self.opened: dict[str, tuple[tuple[int, int], KernelSet]] = {}
 

@@ -18,12 +18,13 @@ from gompute.handles.kernel import byte_count, thread_count
 from gompute.handles.opening import Opened, open_kernel, spec_of
 from gompute.handles.packing import Frame, Packing
 from gompute.handles.parameters import ParamsReader, bytes_reader, scalar_reader
+from gompute.handles.quick_launch import NOTHING, Ready, ReadyFrame, quick_launch
 from gompute.handles.views import view_reader
 from gompute.lang.operation import OPERATIONS
 from gompute.lang.tiled import Tiled
 from gompute.runtime.buffer import Buffer
-from gompute.runtime.context import Accelerator, DeviceContext
-from gompute.runtime.cpu import CpuKernel, is_host_buffer, on_stream
+from gompute.runtime.context import Accelerator, DeviceContext, DeviceKernel
+from gompute.runtime.cpu import is_host_buffer, on_stream
 from gompute.runtime.dim3 import Dim3, Extent
 from gompute.runtime.stream import Stream
 
@@ -72,6 +73,11 @@ class RawKernel:
         self._last: tuple[object, tuple[Dim3, Dim3, int]] = (None, (Dim3(1), Dim3(1), 0))
         # A launch takes a frame and puts it back, so that launches from several threads do not write over each other's arguments.
         self._frames: list[Frame] = []
+        self._ready = Ready()
+        if isinstance(opened.kernel, DeviceKernel) and isinstance(opened.context, DeviceContext) and type(self).launch is RawKernel.launch:
+            gpu, pack = opened.context.accelerator, self._packing.pack
+            quick = quick_launch(self._ready, self.launch, opened.kernel, gpu, self._arguments, self._readers, pack)
+            vars(self)["launch"] = quick  # until `close`; it asks the method where a launch is not as usual
 
     @property
     def name(self) -> str:
@@ -118,28 +124,50 @@ class RawKernel:
             values = [self._read_for(stream, place, argument) for place, argument in enumerate(arguments)]
         if self._has_arrays:
             values = [part for value in values for part in (value if type(value) is tuple else (value,))]
+        if isinstance(kernel, DeviceKernel):
+            self._launch_on_device(kernel, (grid, block, shared), shape, values, stream)
+            if stream is not None:
+                stream.uses(buffers_among(arguments))
+            return
         try:
             frame = self._frames.pop()
         except IndexError:
             frame = Frame(self._packing)
         self._packing.pack(frame.storage, 0, *values)
-        if not isinstance(kernel, CpuKernel):
-            kernel.launch_packed(blocks, items, extra, frame.address, stream)
-            if stream is not None:
-                stream.uses(buffers_among(arguments))
+        address, threads = frame.address, self._threads
+        if entry.kind == "kernel":
+            work = partial(kernel.launch_packed, blocks, items, extra, address, threads)
+        elif isinstance(OPERATIONS.get(entry.kind), Tiled):
+            work = partial(kernel.run_tiles, address, blocks.x, threads)
         else:
-            address, threads = frame.address, self._threads
-            if entry.kind == "kernel":
-                work = partial(kernel.launch_packed, blocks, items, extra, address, threads)
-            elif isinstance(OPERATIONS.get(entry.kind), Tiled):
-                work = partial(kernel.run_tiles, address, blocks.x, threads)
+            # The entry point counts elements; a grid that covers fewer works on those alone, as on a GPU.
+            work = partial(kernel.run_elements, address, min(blocks.x * items.x, values[_length(entry)]), threads)
+        on_stream(stream, f"kernel {entry.name}", work, arguments, frame)
+        if stream is None or not stream.capturing:  # else the frame is the graph's
+            self._frames.append(frame)
+
+    def _launch_on_device(
+        self,
+        kernel: DeviceKernel,
+        given: tuple[Extent, Extent, int],
+        shape: tuple[Dim3, Dim3, int],
+        values: list[Any],
+        stream: Stream | None,
+    ) -> None:
+        """Launches, and keeps what was made ready for it for the next launch of these sizes on this stream."""
+        frame = ReadyFrame(self._packing)
+        self._packing.pack(frame.storage, 0, *values)
+        launch = kernel.prepare(*shape, frame.address, stream)
+        frame.prepare(launch)
+        kernel.launch_prepared(launch, stream)
+        if given == self._last[0]:
+            now = self._ready.now
+            if now[:4] == (*given, launch.lane):
+                now[4].append(frame)
             else:
-                # The entry point counts elements; a grid that covers fewer works on those alone, as on a GPU.
-                work = partial(kernel.run_elements, address, min(blocks.x * items.x, values[_length(entry)]), threads)
-            on_stream(stream, f"kernel {entry.name}", work, arguments, frame)
-            if stream is not None and stream.capturing:
-                return  # the frame is the graph's
-        self._frames.append(frame)
+                self._ready.now = (*given, launch.lane, [frame])
+            if self._closed:  # by another thread meanwhile
+                self._ready.now = NOTHING
 
     def _read_for(self, stream: Stream, place: int, argument: Any) -> Any:
         """An argument of a launch on that stream."""
@@ -183,6 +211,8 @@ class RawKernel:
         """Ends the handle; again is no error."""
         if not self._closed:
             self._closed = True
+            vars(self).pop("launch", None)
+            self._ready.now = NOTHING  # who still has that function is sent the careful way, and refused
             self._opened.context.close()
 
     def _reader(self, argument: ArgumentEntry) -> Callable[..., Any]:

@@ -6,6 +6,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from itertools import count
 from typing import Any
 
 from gompute.errors import BackendUnavailable, CaptureFailed, CopyFailed, Error, InvalidArgument, SyncFailed
@@ -23,7 +24,6 @@ class Accelerator:
     Attributes:
         context: the driver's word for the device's context.
         default: the queue of the default stream.
-        checked: whether every launch is waited for, so that the one that fails is named.
     """
 
     def __init__(self, driver: Driver, ordinal: int) -> None:
@@ -31,14 +31,15 @@ class Accelerator:
         self.backend = driver.backend
         self.ordinal = ordinal
         self.context = driver.retain(ordinal)
-        self.checked = False
         self.default = Lane(self, driver.default_stream)
         self._alive = True
         self._retained = True
         self._held: dict[Held, None] = {}  # in the order of their making
-        self._lanes: weakref.WeakSet[Lane] = weakref.WeakSet([self.default])
-        # A set of weak references that grows in one thread cannot be gone through in another.
-        self._listing = threading.Lock()
+        #: The queues that there are, by numbers of their own. A plain dict, since threads add to it while others list it, and since a fork
+        #: may happen meanwhile.
+        self._lanes: dict[int, weakref.ref[Lane]] = {}
+        self._lane_numbers = count()
+        self._note(self.default)
         #: Queues of streams that are gone, whose work may not be done.
         self._left: list[Lane] = []
         #: By their numbers: the thread that began the capture, and what gives it up.
@@ -192,9 +193,12 @@ class Accelerator:
     def new_lane(self, handle: Any) -> Lane:
         """The queue of a stream."""
         lane = Lane(self, handle)
-        with self._listing:
-            self._lanes.add(lane)
+        self._note(lane)
         return lane
+
+    def _note(self, lane: Lane) -> None:
+        number, lanes = next(self._lane_numbers), self._lanes
+        lanes[number] = weakref.ref(lane, lambda _: lanes.pop(number, None))
 
     def prune(self) -> None:
         """Forgets the queues of closed streams whose work is done; the context is current."""
@@ -229,8 +233,7 @@ class Accelerator:
     @property
     def lanes(self) -> list[Lane]:
         """The queues of the default stream and of the streams that there are."""
-        with self._listing:
-            return list(self._lanes)
+        return [lane for reference in list(self._lanes.values()) if (lane := reference()) is not None]
 
     def synchronize(self) -> None:
         """Waits for all work of the device.

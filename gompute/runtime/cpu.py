@@ -5,11 +5,11 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import os
-import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from gompute.artifacts.locks import Lock
 from gompute.errors import InvalidArgument, KernelNotFound, ModuleLoadFailed, NoDevice
 from gompute.lang.tiled import TILE
 from gompute.runtime import workers
@@ -177,12 +177,7 @@ class _Modules:
 
     def __init__(self) -> None:
         self._loaded: dict[str, CpuModule] = {}
-        self._renew_lock()
-        # Another thread may have held it at the fork, and that thread is not in the child to let it go.
-        os.register_at_fork(after_in_child=self._renew_lock)
-
-    def _renew_lock(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = Lock()
 
     def get(self, image: bytes) -> CpuModule:
         key = hashlib.sha256(image).hexdigest()

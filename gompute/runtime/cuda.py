@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import re
 from typing import Any
 
 from gompute.errors import BackendUnavailable, ContextFailed, GraphFailed, InitFailed, LaunchFailed, ModuleLoadFailed, NoDevice
 from gompute.runtime import status
 from gompute.runtime.context import DeviceContext
+from gompute.runtime.launcher import LaunchCall, as_config, as_numbers
 from gompute.runtime.libraries import FoundLibrary, find_library
 from gompute.runtime.vendor import Calls, DeviceFacts, VendorDriver
 from gompute.targets.device import Device
@@ -18,6 +20,10 @@ __all__ = ["Context", "driver", "shutdown"]
 _SONAME = "libcuda.so.1"
 _LOG_BYTES = 16384
 _PTX_VERSION = re.compile(rb"^\s*\.version\s+(\d+)\.(\d+)", re.MULTILINE)
+
+#: The first version of CUDA with `cuLaunchKernelEx`, and what launches before.
+_FIRST_LAUNCH_EX = (11, 8)
+_OLD_LAUNCH = "cuLaunchKernel"
 
 # CUdevice_attribute
 _MAX_GRID = (5, 6, 7)
@@ -68,9 +74,8 @@ class _Cuda(VendorDriver):
         update_executable="cuGraphExecUpdate",
         unload="cuModuleUnload",
         function="cuModuleGetFunction",
-        launch="cuLaunchKernel",
+        launch="cuLaunchKernelEx",
     )
-    _no_extra = 0
 
     def _open(self) -> None:
         library = find_library("CUDA", "GOMPUTE_LIBCUDA", (_SONAME,))
@@ -81,6 +86,9 @@ class _Cuda(VendorDriver):
                 f'cuda: the CUDA driver is installed ({library.path}) but its Python binding is not ({error}): pip install "gompute[cuda]"'
             ) from error
         _check_shared_name(library)
+        self._library = ctypes.CDLL(library.path, handle=library.handle)
+        # The binding's own setting for what the default stream is; a call with the other default stream has a name of its own.
+        self._suffix = "_ptsz" if int(os.environ.get("CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM", "0")) else ""
         self._api, self._ok, self._default_stream = api, api.CUresult.CUDA_SUCCESS, api.CUstream(0)
         self._capture_mode = api.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
         code = self.ask("cuInit", 0)[0]
@@ -146,7 +154,15 @@ class _Cuda(VendorDriver):
         attribute = self._api.CUfunction_attribute(_MAX_DYNAMIC_SHARED)
         self.call(LaunchFailed, f"cannot allow {size} bytes of shared memory", "cuFuncSetAttribute", function, attribute, size)
 
-    def _forget_failure(self) -> None:
+    def launch_call(self, facts: DeviceFacts) -> LaunchCall:
+        newer = facts.device.driver is not None and facts.device.driver >= _FIRST_LAUNCH_EX
+        name, ready = (self.calls.launch, as_config) if newer else (_OLD_LAUNCH, as_numbers)
+        return LaunchCall(name, self._library[name + self._suffix], ready)
+
+    def refuses_elsewhere(self) -> bool:
+        return True  # with "invalid context" or "invalid handle"
+
+    def forget_failure(self) -> None:
         """Nothing to do: the driver keeps no error but those that end a context, which no call can undo."""
 
     def _describe(self, code: Any) -> tuple[int, str, str]:

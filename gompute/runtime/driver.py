@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import threading
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
+from gompute.artifacts.locks import Lock
 from gompute.errors import InitFailed
 
 __all__ = ["Driver"]
@@ -24,7 +24,7 @@ class Driver(ABC):
     vendor: ClassVar[str]
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock = Lock()
         self._started = False
         #: Whether this process is a fork of one that had started the driver.
         self.inherited = False
@@ -59,8 +59,6 @@ class Driver(ABC):
 
     def _note_fork(self) -> None:
         self.inherited = self._started
-        # Another thread may have held it at the fork, and that thread is not here to let it go.
-        self.lock = threading.Lock()
 
     @abstractmethod
     def _open(self) -> None:

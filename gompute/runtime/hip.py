@@ -12,7 +12,8 @@ from typing import Any
 from gompute.errors import BackendUnavailable, GraphFailed, InitFailed, ModuleLoadFailed, NoDevice
 from gompute.runtime import status
 from gompute.runtime.context import DeviceContext
-from gompute.runtime.libraries import FoundLibrary, find_library
+from gompute.runtime.launcher import LaunchCall, as_numbers
+from gompute.runtime.libraries import FoundLibrary, find_library, mapped_libraries
 from gompute.runtime.vendor import Calls, DeviceFacts, VendorDriver
 from gompute.targets.device import Device
 
@@ -93,6 +94,9 @@ class _Hip(VendorDriver):
         if code == api.hipError_t.hipErrorNoDevice:
             raise self.failure(NoDevice, f"the runtime ({library.path}) finds no device", "hipInit", code)
         self.check(code, InitFailed, f"the runtime ({library.path}) does not start", "hipInit")
+        if self._opened != library.path:
+            _refuse_two(library)
+        self._library = ctypes.CDLL(library.path, handle=library.handle)
 
     def facts(self, ordinal: int) -> DeviceFacts:
         version = self.call(InitFailed, "the runtime does not say its version", self.calls.version)
@@ -133,7 +137,13 @@ class _Hip(VendorDriver):
     def allow_shared(self, function: Any, size: int) -> None:
         """Nothing to ask for: a launch may take all of a block's shared memory."""
 
-    def _forget_failure(self) -> None:
+    def launch_call(self, facts: DeviceFacts) -> LaunchCall:
+        return LaunchCall(self.calls.launch, self._library[self.calls.launch], as_numbers)
+
+    def refuses_elsewhere(self) -> bool:
+        return self.device_count() == 1  # a thread's device is the only one there is; among several no refusal is promised
+
+    def forget_failure(self) -> None:
         # The runtime keeps the last error of a thread until somebody asks; the next to ask would be another library, which would take it
         # for its own.
         self.ask("hipGetLastError")
@@ -141,6 +151,16 @@ class _Hip(VendorDriver):
     def _describe(self, code: Any) -> tuple[int, str, str]:
         text = self._api.hipGetErrorString(code)[1]
         return int(code.value), code.name, str(text) if text else "no description"
+
+
+def _refuse_two(library: FoundLibrary) -> None:
+    """What hip-python opened before this cannot be told; it is the library that was found where there is one alone."""
+    mapped = mapped_libraries("libamdhip64")
+    if len(mapped) > 1:
+        raise InitFailed(
+            f"hip: hip-python was used before, and this process has {len(mapped)} HIP runtimes ({', '.join(mapped)}), of which it may have "
+            f"opened either ({library.path} was found): open the device with gompute first"
+        )
 
 
 def _text(value: Any) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -79,8 +78,7 @@ class HostDriver(Driver):
         """Nothing to load."""
 
     def _note_fork(self) -> None:
-        # Host memory is the child's too.
-        self.lock = threading.Lock()
+        """Host memory is the child's too."""
 
     # ---- devices and contexts ----
 

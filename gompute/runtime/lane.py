@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
+from gompute.artifacts.locks import Lock
 from gompute.runtime.driver import Driver
 from gompute.runtime.held import Held
 
@@ -38,12 +38,17 @@ class Lane:
     def __init__(self, device: _Device, handle: Any) -> None:
         self._device = device
         self.handle = handle
-        self._lock = threading.RLock()  # several threads may use one stream, all of them the default one
+        self._lock = Lock()  # several threads may use one stream, all of them the default one
         self.launches = 0
         self.names: deque[str] = deque(maxlen=8)
         self._kept: list[Any] = []
         #: An event that is reached when the work before it is done, and what that work used.
         self._batches: deque[tuple[Held, list[Any]]] = deque()
+
+    @property
+    def pointer(self) -> int:
+        """A vendor's stream as a number."""
+        return 0 if self.handle is None else int(self.handle)
 
     @property
     def keeps(self) -> bool:

@@ -14,7 +14,7 @@ from itertools import chain
 
 from gompute.errors import BackendUnavailable
 
-__all__ = ["DriverMissing", "FoundLibrary", "find_library"]
+__all__ = ["DriverMissing", "FoundLibrary", "find_library", "mapped_libraries"]
 
 #: Where NixOS puts the drivers of the running system.
 _NIXOS_DRIVERS = "/run/opengl-driver/lib"
@@ -71,6 +71,13 @@ def find_library(vendor: str, variable: str, names: Sequence[str], fallbacks: It
     if found is None:
         raise DriverMissing(f"no {vendor} driver on this machine; tried (set {variable} to name another place):\n{_lines(reasons)}")
     return found
+
+
+def mapped_libraries(stem: str) -> list[str]:
+    """The files that this process has mapped and whose names begin so."""
+    with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+        paths = {line.split(maxsplit=5)[5].rstrip("\n") for line in maps if line.count("/")}
+    return sorted(path for path in paths if os.path.basename(path).startswith(stem))
 
 
 def _already_loaded(names: Sequence[str]) -> FoundLibrary | None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from gompute.artifacts.locks import Lock
 from gompute.errors import InvalidArgument, LaunchFailed, SyncFailed
+from gompute.runtime import status
 from gompute.runtime.accelerator import Accelerator
 from gompute.runtime.arguments import Argument, PackedArguments
 from gompute.runtime.dim3 import Dim3, Extent
+from gompute.runtime.launcher import Launcher, Prepared
 from gompute.runtime.vendor import VendorDriver
 
 if TYPE_CHECKING:
@@ -24,15 +26,36 @@ class Gpu(Accelerator):
 
     Attributes:
         facts: what the driver says of the device.
+        quick: whether a launch may go to the driver at once: the device is there, the driver refuses what is meant for another one, and
+            no launch is waited for.
     """
 
     driver: VendorDriver
 
     def __init__(self, driver: VendorDriver, ordinal: int) -> None:
         self.facts = driver.facts(ordinal)  # first, since its failure leaves nothing to let go
+        refuses_elsewhere = driver.refuses_elsewhere()
         super().__init__(driver, ordinal)
-        self._lock = threading.Lock()
+        self._checked = False
+        self._may_be_quick = self.quick = refuses_elsewhere
+        driver.users.add(self)
+        self._lock = Lock()
         self._modules: dict[str, DeviceModule] = {}
+
+    @property
+    def checked(self) -> bool:
+        """Whether every launch is waited for, so that the one that fails is named."""
+        return self._checked
+
+    @checked.setter
+    def checked(self, checked: bool) -> None:
+        self._checked = checked
+        self.quick = self._may_be_quick and not checked
+
+    def shut_down(self) -> None:
+        """See `Accelerator.shut_down`."""
+        self._may_be_quick = self.quick = False
+        super().shut_down()
 
     def load_module(self, image: bytes) -> DeviceModule:
         """The module of this image, loaded and compiled once however often it is asked for."""
@@ -73,7 +96,11 @@ class DeviceModule:
 
 
 class DeviceKernel:
-    """A kernel that can be launched."""
+    """A kernel that can be launched.
+
+    Attributes:
+        launcher: its way into the driver.
+    """
 
     #: Dynamic shared memory that needs no permission, in bytes.
     _FREE_SHARED = 48 * 1024
@@ -82,7 +109,8 @@ class DeviceKernel:
         self.symbol = symbol
         self._accelerator = accelerator
         self._function = function
-        self._launch = accelerator.driver.launcher(function, symbol)
+        self.launcher = Launcher(accelerator.driver, accelerator.driver.launch_call(accelerator.facts), int(function), symbol)
+        #: Bytes of dynamic shared memory that need no permission, or have it.
         self._shared = self._FREE_SHARED
 
     def launch(self, grid: Extent, block: Extent, shared: int, args: Sequence[Argument], stream: Stream | None = None) -> None:
@@ -135,40 +163,78 @@ class DeviceKernel:
         Raises:
             LaunchFailed: the driver refuses the launch, or where every launch is checked, the kernel failed.
         """
+        self.launch_prepared(self.prepare(grid, block, shared, arguments, stream), stream)
+
+    def prepare(self, grid: Dim3, block: Dim3, shared: int, arguments: int, stream: Stream | None = None) -> Prepared:
+        """Makes a launch ready, for `launch_prepared`; the arguments are those of `launch_packed`."""
         accelerator = self._accelerator
         lane = accelerator.default if stream is None else stream.lane_on(accelerator)
-        before = accelerator.enter()
-        if before is None and shared <= self._shared:
-            self._launch(*grid, *block, shared, lane.handle, arguments)
+        return self.launcher.prepare(grid, block, shared, lane, arguments)
+
+    def launch_prepared(self, launch: Prepared, stream: Stream | None = None) -> None:
+        """Launches and returns at once.
+
+        Args:
+            launch: for this stream, which is open.
+
+        Raises:
+            LaunchFailed: as `launch_packed`.
+        """
+        accelerator = self._accelerator
+        if accelerator.quick and launch.shared <= self._shared and (stream is None or not stream.capturing):
+            code = self.launcher.call(*launch.arguments)
+            if code:
+                self.refused(code, launch)
+                return
+            status.clear()
         else:
-            try:
-                if shared > self._shared:
-                    accelerator.driver.allow_shared(self._function, shared)
-                    self._shared = shared
-                self._launch(*grid, *block, shared, lane.handle, arguments)
-            finally:
-                accelerator.leave(before)
+            self._launch_inside(launch)
+        lane = launch.lane
         lane.launches += 1
         lane.names.append(self.symbol)
         if accelerator.checked and (stream is None or not stream.capturing):
-            self._check_done(grid, block, shared, stream)
+            self._check_done(launch)
 
-    def _check_done(self, grid: Dim3, block: Dim3, shared: int, stream: Stream | None) -> None:
+    def refused(self, code: int, launch: Prepared) -> None:
+        """Makes a launch again that was refused because this thread has another context than the kernel's, or none.
+
+        Args:
+            code: what the driver answered.
+
+        Raises:
+            LaunchFailed: it was refused for another reason, or is refused again.
+        """
+        if not self.launcher.elsewhere(code, self._accelerator.context):
+            raise self.launcher.failure(code, launch)
+        self._launch_inside(launch)
+        launch.lane.launches += 1
+        launch.lane.names.append(self.symbol)
+
+    def _launch_inside(self, launch: Prepared) -> None:
+        """Launches with the kernel's context current."""
+        accelerator = self._accelerator
+        with accelerator.current():
+            if launch.shared > self._shared:
+                accelerator.driver.allow_shared(self._function, launch.shared)
+                self._shared = launch.shared
+            code = self.launcher.call(*launch.arguments)
+            if code:
+                raise self.launcher.failure(code, launch)
+            status.clear()
+
+    def _check_done(self, launch: Prepared) -> None:
         """Waits for the launch that was just made.
 
         Raises:
             LaunchFailed: it failed.
         """
-        accelerator = self._accelerator
-        lane = accelerator.default if stream is None else stream.lane_on(accelerator)
-        with accelerator.current() as driver:
+        with self._accelerator.current() as driver:
             try:
-                driver.synchronize_stream(lane.handle)
+                driver.synchronize_stream(launch.lane.handle)
             except SyncFailed as error:
                 raise LaunchFailed(
-                    f"checked launch: kernel {self.symbol} with grid {tuple(grid)}, block {tuple(block)}, {shared} bytes of shared memory "
-                    f"failed: {error}",
+                    f"checked launch: kernel {self.symbol} with {launch.sizes} failed: {error}",
                     code=error.code,
                     code_name=error.code_name,
                 ) from None
-            lane.forget()
+            launch.lane.forget()

@@ -7,7 +7,7 @@ from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any, Self
 
-from gompute.errors import CaptureFailed, Error, InvalidArgument
+from gompute.errors import CaptureFailed, Error, InvalidArgument, Unsupported
 from gompute.runtime.buffer import Buffer, Memory, Releasable
 from gompute.runtime.graph import Graph
 from gompute.runtime.lane import Lane
@@ -68,9 +68,15 @@ class Stream:
 
     @property
     def pointer(self) -> int:
-        """The driver's stream, for other libraries: ``cupy.cuda.ExternalStream(s.pointer)``, ``torch.cuda.ExternalStream(s.pointer)``."""
-        handle = self._open().handle
-        return 0 if handle is None else int(handle)
+        """The driver's stream, for other libraries: ``cupy.cuda.ExternalStream(s.pointer)``, ``torch.cuda.ExternalStream(s.pointer)``.
+
+        Raises:
+            Unsupported: it is of the CPU.
+        """
+        lane = self._open()
+        if self.backend == "cpu":
+            raise Unsupported("cpu: a stream of the CPU is nothing that another library could use")
+        return lane.pointer
 
     @property
     def __cuda_stream__(self) -> Callable[[], tuple[int, int]]:

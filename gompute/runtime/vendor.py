@@ -6,11 +6,10 @@ vendor's code. What differs in more than the name is in `cuda` and `hip`.
 
 from __future__ import annotations
 
-import re
+import weakref
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Protocol
 
 from gompute.errors import (
     AllocFailed,
@@ -22,18 +21,16 @@ from gompute.errors import (
     GraphFailed,
     InitFailed,
     KernelNotFound,
-    LaunchFailed,
     ModuleLoadFailed,
     SyncFailed,
 )
 from gompute.runtime import status
+from gompute.runtime.codes import UNKNOWN, UnknownCode, unknown_code
 from gompute.runtime.driver import Driver
+from gompute.runtime.launcher import LaunchCall
 from gompute.targets.device import Device
 
-__all__ = ["Calls", "DeviceFacts", "Launcher", "UnknownCode", "VendorDriver", "unknown_code"]
-
-#: Called with grid x, y, z, block x, y, z, bytes of dynamic shared memory, the stream and the address of the array of argument pointers.
-Launcher: TypeAlias = Callable[[int, int, int, int, int, int, int, Any, int], None]
+__all__ = ["Calls", "DeviceFacts", "VendorDriver"]
 
 # The same numbers in both vendors' headers.
 _NON_BLOCKING = 1
@@ -104,8 +101,16 @@ class Calls:
     launch: str
 
 
+class _User(Protocol):
+    quick: bool
+
+
 class VendorDriver(Driver):
-    """A GPU vendor's driver, reached through its Python binding."""
+    """A GPU vendor's driver, reached through its Python binding.
+
+    Attributes:
+        users: the devices that are in use; in a fork they are not `quick`.
+    """
 
     calls: Calls
 
@@ -114,8 +119,15 @@ class VendorDriver(Driver):
     _ok: Any
     _capture_mode: Any
     _default_stream: Any
-    #: What the binding takes for "no such argument" at the end of a launch.
-    _no_extra: Any = None
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.users: weakref.WeakSet[_User] = weakref.WeakSet()
+
+    def _note_fork(self) -> None:
+        super()._note_fork()
+        for user in self.users:
+            user.quick = False
 
     # ---- devices and contexts ----
 
@@ -127,7 +139,7 @@ class VendorDriver(Driver):
         return int(self.call(InitFailed, "cannot count devices", self.calls.device_count))
 
     def current(self) -> int | None:
-        # Asked before every launch, so by hand.
+        # Asked before nearly every call, so by hand.
         answer = self.ask(self.calls.get_current)
         if answer[0] != self._ok:
             raise self.failure(ContextFailed, "cannot read what the thread has current", self.calls.get_current, answer[0])
@@ -225,8 +237,8 @@ class VendorDriver(Driver):
 
     def _done(self, kind: type[Error], doing: str, call: str, handle: Any) -> bool:
         code = self.ask(call, handle)[0]
-        if code != self._ok and self._number(code) == _NOT_READY:
-            self._forget_failure()
+        if code != self._ok and self.number(code) == _NOT_READY:
+            self.forget_failure()
             status.clear()
             return False
         self.check(code, kind, doing, call)
@@ -267,28 +279,27 @@ class VendorDriver(Driver):
     def function(self, module: Any, symbol: str) -> Any:
         call = self.calls.function
         answer = self.ask(call, module, symbol.encode())
-        if answer[0] != self._ok and self._number(answer[0]) == _NOT_FOUND:
+        if answer[0] != self._ok and self.number(answer[0]) == _NOT_FOUND:
             raise self.failure(KernelNotFound, f"the module has no kernel {symbol}", call, answer[0])
         self.check(answer[0], ModuleLoadFailed, f"cannot look up the kernel {symbol}", call)
         return answer[1]
 
-    def launcher(self, function: Any, symbol: str) -> Launcher:
-        launch, ok, name, extra = getattr(self._api, self.calls.launch), self._ok, self.calls.launch, self._no_extra
+    @abstractmethod
+    def launch_call(self, facts: DeviceFacts) -> LaunchCall:
+        """What launches on that device."""
 
-        def run(gx: int, gy: int, gz: int, bx: int, by: int, bz: int, shared: int, stream: Any, arguments: int) -> None:
-            try:
-                # The function and the stream as objects, the argument array as an int: the bindings' fastest way in.
-                code = launch(function, gx, gy, gz, bx, by, bz, shared, stream, arguments, extra)[0]
-            except ValueError as error:
-                code = unknown_code(error)
-                if code is None:
-                    raise
-            if code is not ok and code != ok:
-                doing = f"cannot launch {symbol} with grid ({gx}, {gy}, {gz}), block ({bx}, {by}, {bz}), {shared} bytes of shared memory"
-                raise self.failure(LaunchFailed, doing, name, code)
-            status.clear()
+    def answer(self, code: int) -> Any:
+        """A number that the driver gave as the binding has it."""
+        try:
+            return type(self._ok)(code)
+        except ValueError as error:
+            found = unknown_code(error)
+            assert found is not None
+            return found
 
-        return run
+    @abstractmethod
+    def refuses_elsewhere(self) -> bool:
+        """Whether the driver refuses a launch in a thread whose context is not the kernel's, so that nobody has to look first."""
 
     # ---- calls ----
 
@@ -315,33 +326,20 @@ class VendorDriver(Driver):
 
     def failure(self, kind: type[Error], doing: str, call: str, code: Any) -> Error:
         """The error to raise for a driver's answer, also kept as this thread's last."""
-        number, name, text = (int(code), "unknown", _UNKNOWN) if isinstance(code, UnknownCode) else self._describe(code)
-        self._forget_failure()
+        number, name, text = (int(code), "unknown", UNKNOWN) if isinstance(code, UnknownCode) else self._describe(code)
+        self.forget_failure()
         answer = status.DriverError(call, number, name, text)
         status.record(answer)
         return kind(f"{self.backend}: {doing}: {answer}", code=number, code_name=name)
 
-    def _number(self, code: Any) -> int:
+    def number(self, code: Any) -> int:
+        """The vendor's number of a code."""
         return int(code) if isinstance(code, UnknownCode) else int(code.value)
 
     @abstractmethod
-    def _forget_failure(self) -> None:
+    def forget_failure(self) -> None:
         """Has the driver itself forget a call that failed, where it keeps such a thing for the next one who asks."""
 
     @abstractmethod
     def _describe(self, code: Any) -> tuple[int, str, str]:
         """Number, name and description of one of the vendor's codes."""
-
-
-_UNKNOWN = "an error that is newer than the Python binding; update the binding to have it named"
-_NUMBER = re.compile(r"(-?\d+) is not a valid (CUresult|hipError_t)$")
-
-
-class UnknownCode(int):
-    """A code that the binding's enumeration lacks, for which it raises ValueError in the place of an answer."""
-
-
-def unknown_code(error: ValueError) -> UnknownCode | None:
-    """The code in a binding's complaint; None where the complaint is another."""
-    found = _NUMBER.match(str(error))
-    return None if found is None else UnknownCode(found[1])

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+
+from gompute.artifacts.locks import Lock
 
 __all__ = ["all_cores", "run_split", "split"]
 
@@ -20,13 +21,13 @@ class _Threads:
     """The process's pool, made when it is first needed."""
 
     def __init__(self) -> None:
+        self._lock = Lock()
         self._start_afresh()
-        # The threads of the parent are not in the child of a fork, and one of them may have held the lock.
+        # The threads of the parent are not in the child of a fork.
         os.register_at_fork(after_in_child=self._start_afresh)
 
     def _start_afresh(self) -> None:
         self._pool: ThreadPoolExecutor | None = None
-        self._lock = threading.Lock()
 
     def submit(self, work: Callable[[int, int], None], begin: int, end: int) -> Future[None]:
         with self._lock:

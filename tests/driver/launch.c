@@ -82,12 +82,17 @@ static result launch(struct function *function, struct stream *stream, const uns
     return code;
 }
 
-ENTRY(cuLaunchKernel, hipModuleLaunchKernel)(void *handle, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
-                                             void *queue, void **arguments, void **extra) {
+static int only_counted(void) {
+    if (settings.quiet != 2) return 0;
+    __atomic_add_fetch(&settings.launches, 1, __ATOMIC_RELAXED);
+    return 1;
+}
+
+static result launch_checked(const char *call, void *handle, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
+                             void *queue, void **arguments, void **extra) {
     const unsigned grid[3] = {gx, gy, gz}, block[3] = {bx, by, bz};
-    if (settings.quiet == 2) return __atomic_add_fetch(&settings.launches, 1, __ATOMIC_RELAXED), SUCCESS;
     struct function *function = known(handle);
-    CALL_ON(device, __func__, "%s grid=%u,%u,%u block=%u,%u,%u shared=%u", function ? function->symbol : "null", gx, gy, gz, bx, by, bz, shared);
+    CALL_ON(device, call, "%s grid=%u,%u,%u block=%u,%u,%u shared=%u", function ? function->symbol : "null", gx, gy, gz, bx, by, bz, shared);
     if (function == NULL || function->module->device != device) return answer(INVALID_HANDLE);
     STREAM(stream, queue);
     if (extra != NULL || (arguments == NULL && function->arguments != 0)) return answer(INVALID_VALUE);
@@ -106,3 +111,31 @@ ENTRY(cuLaunchKernel, hipModuleLaunchKernel)(void *handle, unsigned gx, unsigned
 #endif
     return answer(launch(function, stream, grid, block, shared, arguments));
 }
+
+ENTRY(cuLaunchKernel, hipModuleLaunchKernel)(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
+                                             void *queue, void **arguments, void **extra) {
+    return only_counted() ? SUCCESS : launch_checked(__func__, function, gx, gy, gz, bx, by, bz, shared, queue, arguments, extra);
+}
+
+#ifdef CUDA
+struct launch_config {
+    unsigned gx, gy, gz, bx, by, bz, shared;
+    void *queue, *attributes;
+    unsigned count;
+};
+
+static result launch_by_config(const char *call, const struct launch_config *c, void *function, void **arguments, void **extra) {
+    if (only_counted()) return SUCCESS;
+    if (c == NULL || c->count != 0) return answer(INVALID_VALUE);
+    return launch_checked(call, function, c->gx, c->gy, c->gz, c->bx, c->by, c->bz, c->shared, c->queue, arguments, extra);
+}
+
+EXPORT result cuLaunchKernelEx(const struct launch_config *config, void *function, void **arguments, void **extra) {
+    return launch_by_config(__func__, config, function, arguments, extra);
+}
+
+/* With the default stream of the thread, which here is the default stream. */
+EXPORT result cuLaunchKernelEx_ptsz(const struct launch_config *config, void *function, void **arguments, void **extra) {
+    return launch_by_config(__func__, config, function, arguments, extra);
+}
+#endif

@@ -123,7 +123,7 @@ def test_the_driver_is_told_the_declared_block(nvidia: Driver, built: tuple[Modu
     with AutoKernel(module.scale_relu, kernels) as kernel:
         assert kernel.selected == "cuda"
         kernel.run(np.ones(1000, np.float32), module.Params(1.0))
-    assert "cuLaunchKernel scale_relu grid=4,1,1 block=256,1,1 shared=0" in nvidia.calls
+    assert "cuLaunchKernelEx scale_relu grid=4,1,1 block=256,1,1 shared=0" in nvidia.calls
 
 
 def test_without_code_for_the_processor_it_is_compiled_here(built: tuple[ModuleType, Path], monkeypatch: pytest.MonkeyPatch) -> None:

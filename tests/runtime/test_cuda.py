@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from gompute.artifacts.describe import entry_of
@@ -13,6 +15,7 @@ from gompute.runtime import cuda
 from gompute.runtime.dim3 import Dim3
 from tests.driver import sets
 from tests.driver.control import Driver
+from tests.driver.fresh import fresh
 from tests.driver.kernels import negate, where
 
 ENTRIES = [entry_of(negate), entry_of(where)]
@@ -80,3 +83,43 @@ def test_much_shared_memory_is_asked_for_once(nvidia: Driver) -> None:
             kernel.launch_packed(Dim3(1), Dim3(1), 70000, frame.address)
         kernel.launch_packed(Dim3(1), Dim3(1), 70000, frame.address)
     context.synchronize()
+
+
+def test_a_driver_before_11_8_is_launched_on_as_it_can(nvidia: Driver) -> None:
+    nvidia.version(11070)
+    context = cuda.Context()
+    packing = Packing(ENTRIES[0].arguments)
+    frame = Frame(packing)
+    with context.alloc(12) as buffer:
+        buffer.upload(np.array([1, 2, 3], np.int32))
+        packing.pack(frame.storage, 0, buffer.device_addr, 3)
+        kernel = context.load_module(sets.ptx(ENTRIES)).get_kernel("negate")
+        nvidia.forget()
+        kernel.launch_packed(Dim3(1), Dim3(128), 0, frame.address)
+        assert nvidia.calls == ["cuLaunchKernel negate grid=1,1,1 block=128,1,1 shared=0"]
+        back = np.zeros(3, np.int32)
+        buffer.download(back)
+        assert back.tolist() == [-1, -2, -3]
+        nvidia.fail("cuLaunchKernel")
+        with pytest.raises(LaunchFailed, match="cannot launch negate .*: cuLaunchKernel gave CUDA_ERROR_ILLEGAL_ADDRESS"):
+            kernel.launch_packed(Dim3(1), Dim3(128), 0, frame.address)
+
+
+def test_the_bindings_setting_of_the_default_stream_is_launchs_too(driver_paths: dict[str, Path]) -> None:
+    code = """
+    from gompute.runtime import cuda
+    from gompute.runtime.dim3 import Dim3
+    from tests.driver import sets
+    from tests.runtime.devices import NEGATE
+    from gompute.handles.packing import Frame, Packing
+    frame = Frame(Packing(NEGATE.arguments))
+    kernel = cuda.Context().load_module(sets.ptx([NEGATE])).get_kernel("negate")
+    try:
+        kernel.launch_packed(Dim3(1), Dim3(128), 0, frame.address)
+    except Exception as error:
+        print(error)
+    """
+    setting = {"CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM": "1", "TEST_DRIVER_SETUP": "device 0 8.6"}
+    pytest.importorskip("cuda.bindings.driver")
+    said = fresh(code, GOMPUTE_LIBCUDA=driver_paths["cuda"], **setting)
+    assert said.startswith("cuda: cannot launch negate") and "cuLaunchKernelEx" in said
