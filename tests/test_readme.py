@@ -80,5 +80,5 @@ def test_the_table_of_operations_is_that_of_the_code() -> None:
 def test_every_command_for_a_number_names_a_bench_that_is_there() -> None:
     benches = Path(__file__).resolve().parent.parent / "checks" / "bench"
     named = set(re.findall(r"`python checks/bench/(\w+\.py)", README))
-    modules = {"device_model.py", "measure.py", "scale_relu.py", "seeded_root.py", "sums.py"}
+    modules = {"device_model.py", "launches.py", "measure.py", "scale_relu.py", "seeded_root.py", "sums.py"}
     assert named == {path.name for path in benches.glob("*.py")} - modules

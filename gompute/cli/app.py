@@ -29,6 +29,7 @@ _COMMANDS = {
     "cache": "cache",
     "check": "check",
     "demo": "demo",
+    "doctor": "doctor",
     "inspect": "inspect",
     "ir": "ir",
     "manifest": "manifest",

@@ -21,7 +21,7 @@ from gompute.targets import all_targets
 from tests.cli.conftest import Done
 
 Cli = Callable[..., Done]
-COMMANDS = ("build", "cache", "check", "demo", "inspect", "ir", "manifest", "merge", "run", "targets")
+COMMANDS = ("build", "cache", "check", "demo", "doctor", "inspect", "ir", "manifest", "merge", "run", "targets")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
