@@ -187,7 +187,7 @@ class OnCpu(_Plan):
                 view = _first_byte(data)
                 address = _address_of(view)
                 usual = data.dtype is self._only and not address % self._itemsize
-            except (TypeError, ValueError, AttributeError):
+            except (TypeError, ValueError, AttributeError, BufferError):  # the last is JAX's word for bf16
                 usual = False
             if usual:
                 count = data.size

@@ -126,8 +126,9 @@ def _decoded(given: dict[str, Any]) -> Found:
         fields = item["device"]
         device = None
         if fields is not None:
-            values = {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
-            device = Device(**{**values, "flags": frozenset(values["flags"])})
+            values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
+            values["flags"] = frozenset(values["flags"])
+            device = Device(**values)
         memory = None if item["memory"] is None else (item["memory"][0], item["memory"][1])
         devices.append(FoundDevice(item["ordinal"], device, memory, item["problem"]))
     return Found(given["backend"], tuple(given["libraries"]), given["binding"], tuple(devices), given["problem"], given["missing"])

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import gompute as g
+from gompute.handles import generated
+from gompute.handles.kernel import Kernel
 from gompute.handles.kernel_set import KernelSet
 from tests.driver.control import Driver
 from tests.driver.kernels import Params, negate, raw_add, scale_relu
@@ -159,3 +161,14 @@ def test_wrong_elements_and_read_only_memory_are_refused_by_name(nvidia: Driver,
         array.free()
         with pytest.raises(g.InvalidArgument, match="is freed"):
             kernel.launch(array, P)
+
+
+def test_an_array_that_refuses_its_buffer_is_taken_as_it_can(kernel_set: KernelSet, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: object) -> None:
+        raise BufferError("buffers of type BF16 are not supported")
+
+    monkeypatch.setattr(generated, "_first_byte", refuse)
+    data = np.arange(3, dtype=np.int32)
+    with Kernel(negate, "cpu", kernels=kernel_set) as kernel:
+        kernel.run(data)
+    assert data.tolist() == [0, -1, -2]
