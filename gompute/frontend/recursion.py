@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+from gompute.artifacts.locks import Lock
 
 __all__ = ["deep_recursion"]
 
@@ -17,7 +18,7 @@ class _Room:
     """Who is inside, and the limit that there was before the first came: it is the whole process's."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock = Lock()
         self.inside = 0
         self.before = 0
 
