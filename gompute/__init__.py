@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         ArtifactError,
         BackendUnavailable,
         CaptureFailed,
+        CheckFailed,
         CompileError,
         ContextFailed,
         CopyFailed,
@@ -95,9 +96,9 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "gompute.errors": (
-        "AllocFailed ArtifactError BackendUnavailable CaptureFailed CompileError ContextFailed CopyFailed Error EventFailed GraphFailed "
-        "InitFailed InternalError InvalidArgument KernelNotFound LaunchFailed ModuleLoadFailed NoDevice SyncFailed UnknownTarget "
-        "Unsupported"
+        "AllocFailed ArtifactError BackendUnavailable CaptureFailed CheckFailed CompileError ContextFailed CopyFailed Error EventFailed "
+        "GraphFailed InitFailed InternalError InvalidArgument KernelNotFound LaunchFailed ModuleLoadFailed NoDevice SyncFailed "
+        "UnknownTarget Unsupported"
     ),
     "gompute.lang.block": (
         "atomic_add atomic_and atomic_cas atomic_exchange atomic_max atomic_min atomic_or atomic_xor ballot "
@@ -130,6 +131,7 @@ __all__ = [
     "BackendUnavailable",
     "Buffer",
     "CaptureFailed",
+    "CheckFailed",
     "CompileError",
     "ContextFailed",
     "CopyFailed",

@@ -13,6 +13,7 @@ __all__ = [
     "ArtifactError",
     "BackendUnavailable",
     "CaptureFailed",
+    "CheckFailed",
     "CompileError",
     "ContextFailed",
     "CopyFailed",
@@ -80,6 +81,27 @@ class KernelNotFound(Error):
 
 class LaunchFailed(Error):
     """The driver refused a launch."""
+
+
+class CheckFailed(Error):
+    """A check of a kernel that was built with checks has failed: `safe` and `debug` builds have them.
+
+    Attributes:
+        kernel: the kernel's public name.
+        file: the source file, relative to the folder of the kernel's root.
+        line: counted from 1.
+        check: `index`, `division`, `shift` or `assert`.
+        value: the index, the dividend, the distance of the shift, or the left side of the comparison that was asserted; None where an
+            assert compares nothing.
+    """
+
+    def __init__(self, message: str, *, kernel: str, file: str, line: int, check: str, value: float | bool | None) -> None:
+        super().__init__(message)
+        self.kernel = kernel
+        self.file = file
+        self.line = line
+        self.check = check
+        self.value = value
 
 
 class CopyFailed(Error):

@@ -4,7 +4,8 @@ Run: python checks/bench/rebuild.py            (about a quarter of an hour; --qu
 
 One root of 64 kernels: from nothing on one core and on two, and again after nothing, a comment, one kernel or a helper was edited, and with
 a launch manifest that names one kernel. Eight roots for three targets with nothing edited. One kernel of 25, 50 and 100 thousand
-operations for each backend, and where the time of the one in the middle goes.
+operations for each backend, and where the time of the one in the middle goes. One of 50,000 operations, a fifth of them on integers and
+tables, in each mode.
 """
 
 from __future__ import annotations
@@ -118,6 +119,20 @@ def lines(bench: Bench, sizes: tuple[int, ...]) -> None:
             before = total
 
 
+def modes(bench: Bench, size: int) -> None:
+    """One straight-line kernel in every mode."""
+    print(f"\n{size} operations\n\n| mode | target | s of its workers | of fast |\n| --- | --- | ---: | ---: |")
+    (bench.folder / "model.py").write_text(model_source(size, integers=True))
+    for target in TARGETS:
+        fast = None
+        for mode in ("fast", "safe", "debug"):
+            words = [f"--optimize={backend}={mode}" for backend in ("cuda", "hip", "cpu")]
+            _, result = bench.build("--no-cache", *words, targets=(target,))
+            total = sum(result["units"][0]["phases"].values())
+            fast = fast or total
+            print(f"| {mode} | {target} | {total:.2f} | {total / fast:.2f} |", flush=True)
+
+
 def main() -> int:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -125,9 +140,9 @@ def main() -> int:
     parser.add_argument("--kernels", type=int, default=64)
     parser.add_argument("--operations", type=int, default=1000)
     parser.add_argument("--target", default="sm_89")
-    parser.add_argument("--only", choices=("edits", "nothing", "lines"), action="append")
+    parser.add_argument("--only", choices=("edits", "nothing", "lines", "modes"), action="append")
     arguments = parser.parse_args()
-    wanted = arguments.only or ("nothing", "edits", "lines")
+    wanted = arguments.only or ("nothing", "edits", "lines", "modes")
     print(f"{processor()}, {len(os.sched_getaffinity(0))} cores, load {os.getloadavg()[0]:.1f}, Python {sys.version.split()[0]}")
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(Path(folder))
@@ -137,6 +152,8 @@ def main() -> int:
             edits(bench, 8 if arguments.quick else arguments.kernels, arguments.operations, arguments.target)
         if "lines" in wanted:
             lines(bench, (2500, 5000, 10000) if arguments.quick else (25000, 50000, 100000))
+        if "modes" in wanted:
+            modes(bench, 5000 if arguments.quick else 50000)
     return 0
 
 

@@ -6,6 +6,8 @@ import hashlib
 from dataclasses import dataclass
 from typing import Literal
 
+from gompute.artifacts.checks import Check
+
 __all__ = ["ArgumentEntry", "KernelEntry", "ParamsEntry", "ParamsFieldEntry", "Resources"]
 
 
@@ -92,6 +94,10 @@ class Resources:
     spills: int | None = None
 
 
+#: See `gompute.artifacts.checks`.
+_RECORD = ArgumentEntry("gompute.report", "pointer", "any", 8, 8)
+
+
 @dataclass(frozen=True, slots=True)
 class KernelEntry:
     """One public kernel of a blob.
@@ -104,6 +110,7 @@ class KernelEntry:
         block_size: work-items per block in x, y, z; exact for a generated kernel, the largest for a raw one.
         fast: it uses the hardware's approximations of functions.
         resources: see `Resources`.
+        checks: what the code checks as it runs, by number from 1; None where it does not, and takes no record to report in.
     """
 
     name: str
@@ -113,6 +120,12 @@ class KernelEntry:
     block_size: tuple[int, int, int]
     resources: Resources = Resources()
     fast: bool = False
+    checks: tuple[Check, ...] | None = None
+
+    @property
+    def passed(self) -> tuple[ArgumentEntry, ...]:
+        """All that a launch passes: the arguments, and the address of the record where checks are reported."""
+        return self.arguments if self.checks is None else (*self.arguments, _RECORD)
 
     @property
     def signature(self) -> str:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from gompute.artifacts.checked import Node, shown
+from gompute.artifacts.checks import Check, CheckKind
 from gompute.artifacts.entry import ArgumentEntry, KernelEntry, ParamsEntry, ParamsFieldEntry, Resources
 from gompute.lang.types import MAX_DIMENSIONS, SCALARS
 
 __all__ = ["kernel_from_json", "kernel_from_node", "kernel_to_json"]
 
 _INT_MAX = 2**31 - 1
+_LONGEST_TEXT = 1 << 16
 _KEYS = ("arguments", "block_size", "fingerprint", "kind", "name", "resources", "signature", "symbol")
 _KINDS: tuple[Literal["pointer", "array", "extent", "scalar"], ...] = ("pointer", "array", "extent", "scalar")
 _RESOURCES = ("private", "registers", "scalar_registers", "shared", "spills")
@@ -28,7 +30,9 @@ def kernel_to_json(kernel: KernelEntry) -> dict[str, Any]:
         "resources": {name: value for name in _RESOURCES if (value := getattr(kernel.resources, name)) is not None},
         "signature": kernel.signature,
         "symbol": kernel.symbol,
-    } | ({"fast": True} if kernel.fast else {})
+        **({"fast": True} if kernel.fast else {}),
+        **({} if kernel.checks is None else {"checks": [_check_to_json(check) for check in kernel.checks]}),
+    }
 
 
 def kernel_from_json(value: object) -> KernelEntry:
@@ -47,12 +51,13 @@ def kernel_from_node(node: Node, known: dict[str, KernelEntry]) -> KernelEntry:
         known: entries by what they were read from. A kernel's entries for many targets differ in resources alone, and the rest is checked
             once.
     """
-    members = node.members(_KEYS, ("fast",))
-    source = repr([member.value for key, member in sorted(members.items()) if key != "resources"])
+    members = node.members(_KEYS, ("checks", "fast"))
+    source = repr([member.value for key, member in sorted(members.items()) if key not in ("checks", "resources")])
     entry = known.get(source)
     if entry is None:
         entry = known[source] = _entry(members)
-    return replace(entry, resources=_resources(members["resources"]))
+    checks = tuple(map(_check, members["checks"].items())) if "checks" in members else None
+    return replace(entry, resources=_resources(members["resources"]), checks=checks)
 
 
 def _entry(members: dict[str, Node]) -> KernelEntry:
@@ -151,6 +156,24 @@ def _params(node: Node) -> ParamsEntry:
         end = offset + width * (count or 1)
         fields.append(ParamsFieldEntry(field["path"].text(), dtype, offset, count))
     return ParamsEntry(members["name"].text(), tuple(fields), size, align)
+
+
+def _check_to_json(check: Check) -> list[str | int]:
+    return [check.kind, check.file, check.line, check.what, check.dtype, check.message]
+
+
+def _check(node: Node) -> Check:
+    """As a list, since a model has thousands."""
+    members = node.items()
+    if len(members) != 6:
+        node.wrong(f"must have six members, has {len(members)}")
+    kind, file, line, what, dtype, message = members
+    known = next((known for known in get_args(CheckKind) if kind.text() == known), None)
+    if known is None:
+        kind.wrong(f"must be one of {', '.join(get_args(CheckKind))}, is {shown(kind.value)}")
+    name = dtype.scalar() if dtype.value != "" else ""
+    texts = [text.text(_LONGEST_TEXT) if text.value != "" else "" for text in (what, message)]
+    return Check(known, file.text(4096), line.integer(1, _INT_MAX), texts[0], name, texts[1])
 
 
 def _resources(node: Node) -> Resources:

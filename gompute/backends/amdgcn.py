@@ -83,11 +83,11 @@ def _check(whole: Whole, found: codeobject.CodeObject) -> None:
 def _differences(kernel: KernelEntry, found: codeobject.KernelMetadata, target: Target) -> list[str]:
     wrong: list[str] = []
     offsets, _ = argument_offsets(kernel)
-    wanted = [(offset, argument.size) for offset, argument in zip(offsets, kernel.arguments, strict=True)]
+    wanted = [(offset, argument.size) for offset, argument in zip(offsets, kernel.passed, strict=True)]
     have = [(argument.offset, argument.size) for argument in found.arguments]
     if have != wanted:
         wrong.append(f"kernel `{kernel.name}` has arguments at (offset, size) {have}, and its name table entry says {wanted}")
-    for argument, metadata in zip(kernel.arguments, found.arguments, strict=False):
+    for argument, metadata in zip(kernel.passed, found.arguments, strict=False):
         if argument.is_pointer != (metadata.kind == "global_buffer"):
             wrong.append(
                 f"kernel `{kernel.name}` takes `{argument.name}` as {metadata.kind}, and its name table entry says {argument.kind}"

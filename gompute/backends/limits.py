@@ -22,7 +22,7 @@ def argument_offsets(kernel: KernelEntry) -> tuple[tuple[int, ...], int]:
     """Where each argument lies in the launch's argument segment, in bytes, and the segment's end."""
     offsets: list[int] = []
     end = 0
-    for argument in kernel.arguments:
+    for argument in kernel.passed:
         end += -end % argument.align
         offsets.append(end)
         end += argument.size

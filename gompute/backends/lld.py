@@ -15,7 +15,9 @@ from gompute.errors import CompileError, InternalError
 
 __all__ = ["installed", "link", "refuse_calls", "version", "version_of"]
 
-_COMMON = ("-shared", "--no-undefined", "--build-id=none", "--hash-style=gnu", "--strip-all")
+_COMMON = ("-shared", "--no-undefined", "--build-id=none", "--hash-style=gnu")
+# What names nothing that a loader needs. Line tables stay, where there are any.
+_WITHOUT_LINES, _WITH_LINES = "--strip-all", "--discard-all"
 
 # Made by the linker itself.
 _PROVIDED = frozenset({"_GLOBAL_OFFSET_TABLE_"})
@@ -44,7 +46,8 @@ def link(objects: Sequence[bytes], options: Sequence[str], unit: str) -> bytes:
                 file.write(item)
         # No name of a file on disk, which could reach the output or a message and would differ from build to build.
         inputs = [f"/proc/self/fd/{number}" for number in held]
-        command = [program, "ld.lld", *_COMMON, *options, "-o", "-", *inputs]
+        strip = _WITH_LINES if any(ElfFile.parse(item).section(".debug_line") for item in objects) else _WITHOUT_LINES
+        command = [program, "ld.lld", *_COMMON, strip, *options, "-o", "-", *inputs]
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, env={}, check=False, pass_fds=held)
     finally:
         for number in held:

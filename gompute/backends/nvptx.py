@@ -84,7 +84,7 @@ def _check(unit: str, kernels: tuple[KernelEntry, ...], target: Target, module: 
 
 def _differences(kernel: KernelEntry, found: ptx.PtxKernel) -> list[str]:
     wrong: list[str] = []
-    wanted = [argument.size for argument in kernel.arguments]
+    wanted = [argument.size for argument in kernel.passed]
     sizes = [size for size, _ in found.parameters]
     if sizes != wanted:
         wrong.append(f"kernel `{kernel.name}` has parameters of {sizes} bytes, and its name table entry says {wanted}")

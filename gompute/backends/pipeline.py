@@ -94,7 +94,9 @@ def compile_piece(
         given = verify(module, kernels, target, "before optimisation")
         timed("read")
         internalise(module, symbols)
-        optimise(module, machine, vectorise=backend.VECTORISE, straight_line=given.longest_body > _STRAIGHT_LINE, level=level)
+        # A loop that may be left at any of its lines is no vector, and LLVM's tries leave what not every backend has.
+        vectorise = backend.VECTORISE and all(kernel.checks is None for kernel in kernels)
+        optimise(module, machine, vectorise=vectorise, straight_line=given.longest_body > _STRAIGHT_LINE, level=level)
         shape = verify(module, kernels, target, "after optimisation")
         shared = static_shared(module, shape, data, kernels)
         check_limits(kernels, shared, target)

@@ -14,6 +14,10 @@ _TARGET = re.compile(r"^\.target (\w+)", re.MULTILINE)
 _ENTRY = re.compile(r"^\.visible \.entry (\S+?)\((?P<parameters>[^()]*)\)(?P<directives>[^{]*)\{", re.MULTILINE)
 _PARAMETER = re.compile(r"\.param (?:\.align (?P<align>\d+) )?\.[a-z](?P<bits>\d+) [^\[,]*(?:\[(?P<length>\d+)\])?")
 _BLOCK = re.compile(r"\.(reqntid|maxntid) (\d+)(?:, (\d+))?(?:, (\d+))?")
+# Line tables: a file's number and its path in quotes; the number of a file in front of a line. LLVM adds a section with nothing in it.
+_FILE = re.compile(r'^\t\.file\t(\d+) ("(?:[^"\\]|\\.)*")\n', re.MULTILINE)
+_LINE = re.compile(r"^(\t\.loc\t)(\d+)( )", re.MULTILINE)
+_EMPTY_SECTION = re.compile(r"^\t\.section\t\.debug_macinfo\t\{\t\}\n", re.MULTILINE)
 _EXTERN = re.compile(r"^\.extern (?!\.shared [^;\n]*\[\];)(?:\.func\s+(?:\([^)]*\)\s*)?|[^\n(;]* )([\w$]+)", re.MULTILINE)
 # The last part of an opcode is its type. PTX has integers of 8 to 128 bits only; LLVM has been seen to write others.
 _ODD_TYPE = re.compile(r"^\s+(?:@!?%p\d+ )?[a-z][\w.:]*\.[usb](?!8\b|16\b|32\b|64\b|128\b)\d+\b[^\n]*", re.MULTILINE)
@@ -52,7 +56,8 @@ def strip_header(text: str) -> str:
 
 
 def join(texts: Sequence[str]) -> str:
-    """Several texts without comments above them as one, under the header of the first.
+    """Several texts without comments above them as one, under the header of the first. Source files that their line tables name are
+    numbered anew.
 
     Raises:
         ValueError: their headers differ.
@@ -62,7 +67,19 @@ def join(texts: Sequence[str]) -> str:
     if None in parts or len(headers) != 1:
         raise ValueError(f"PTX texts with different headers: {sorted(headers)}")
     (header,) = headers
-    return header + "".join(text[len(header) :] for text in texts)
+    files: dict[str, int] = {}
+    bodies = [_with_files(text[len(header) :], files) for text in texts]
+    named = [f"\t.file\t{number} {path}\n" for path, number in files.items()]
+    return header + "".join([*bodies, *named])
+
+
+def _with_files(text: str, files: dict[str, int]) -> str:
+    """A text without its `.file` lines, which go to `files`, and with the numbers of those."""
+    own = {match[1]: files.setdefault(match[2], len(files) + 1) for match in _FILE.finditer(text)}
+    if not own:
+        return text
+    text = _FILE.sub("", _EMPTY_SECTION.sub("", text))
+    return _LINE.sub(lambda match: f"{match[1]}{own[match[2]]}{match[3]}", text)
 
 
 def read(text: str) -> PtxModule:

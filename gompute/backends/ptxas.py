@@ -44,6 +44,8 @@ def assemble(ptx: bytes, arch: str, unit: str) -> Assembled:
     program = _program()
     # The PTX is standard input: a file's name would reach the messages. ptxas writes "-" to a file of that name, so the output is named.
     command = [str(program), "--verbose", f"--gpu-name={arch}", "/dev/stdin", "--output-file", "/dev/stdout"]
+    if b"\n\t.loc\t" in ptx:
+        command.append("--generate-line-info")
     held = os.memfd_create("ptx")
     try:
         with open(held, "wb", closefd=False) as file:

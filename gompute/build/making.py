@@ -192,9 +192,9 @@ class Making:
 
     def _code_key(self, entries: Entries, ir: str) -> str:
         listings = sorted({"ir", "asm"} & self._job.emit)
-        return digest(
-            "code", ir, encode({"entries": list(entries)}), self._job.target.name, str(self._job.mode), ",".join(listings), *_tools()
-        )
+        # Where the checks stand in the source is no part of the code.
+        told = [{name: value for name, value in entry.items() if name != "checks"} for entry in entries]
+        return digest("code", ir, encode({"entries": told}), self._job.target.name, str(self._job.mode), ",".join(listings), *_tools())
 
     def _have(self, number: int, piece: _Piece) -> None:
         self._pieces[number] = piece

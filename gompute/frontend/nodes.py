@@ -21,6 +21,7 @@ from gompute.frontend.vocabulary import Location as Location
 from gompute.frontend.vocabulary import Move as Move
 from gompute.frontend.vocabulary import Scan as Scan
 from gompute.frontend.vocabulary import Scope as Scope
+from gompute.frontend.vocabulary import Site as Site
 from gompute.frontend.vocabulary import Slot as Slot
 from gompute.frontend.vocabulary import UnaryOp as UnaryOp
 from gompute.frontend.vocabulary import Use as Use
@@ -64,12 +65,14 @@ class Unary(NamedTuple):
 
 
 class Binary(NamedTuple):
-    """Both operands are of `type`. `truediv` is for floats; `and`, `or`, `xor` for integers and bool; `shl`, `shr` for integers."""
+    """Both operands are of `type`. `truediv` is for floats; `and`, `or`, `xor` for integers and bool; `shl`, `shr` for integers. With a
+    `site` a divisor of 0, or a shift that is negative or by the width or more, fails."""
 
     type: ScalarType
     op: BinaryOp
     left: Expression
     right: Expression
+    site: Site | None = None
 
 
 class Compare(NamedTuple):
@@ -156,6 +159,15 @@ class Load(NamedTuple):
     at: Expression
 
 
+class Bounded(NamedTuple):
+    """`at`, an index of type u64 or i64, which fails where it is negative or not below `bound`, a u64."""
+
+    type: ScalarType
+    at: Expression
+    bound: Constant | Extent
+    site: Site
+
+
 class Atomic(NamedTuple):
     """Update an element with nothing in between; gives what it held before. `type` is one of i32, u32, i64, u64, f32 and f64, floats have
     no `and`, `or` and `xor`. The operands, of `type`, are the value; of `cas` the expected value, then the new one. `base` is a pointer, a
@@ -199,7 +211,7 @@ class Sequence(NamedTuple):
     result: Expression
 
 
-_Leaf: TypeAlias = Constant | ReadLocal | ReadParam | Index | Extent | Load
+_Leaf: TypeAlias = Constant | ReadLocal | ReadParam | Index | Extent | Load | Bounded
 _Operation: TypeAlias = Unary | Binary | Compare | Logical | Conditional | Select | Cast | Intrinsic | Approximate | Atomic | Warp
 Expression: TypeAlias = _Leaf | _Operation | Call | Sequence
 
@@ -255,7 +267,7 @@ class Return(NamedTuple):
 
 
 class Assert(NamedTuple):
-    """Checked builds stop when `condition` is false; others neither evaluate it nor the message."""
+    """Checked builds stop when `condition` is false; others neither evaluate it nor the message. The host does too."""
 
     condition: Expression
     message: str
@@ -278,7 +290,13 @@ class Barrier(NamedTuple):
     """Wait for the block."""
 
 
-Statement: TypeAlias = Assign | Store | If | While | ForRange | Break | Continue | Return | Assert | Evaluate | Clear | Barrier
+class At(NamedTuple):
+    """What follows is of this line of the function's file."""
+
+    line: int
+
+
+Statement: TypeAlias = Assign | Store | If | While | ForRange | Break | Continue | Return | Assert | Evaluate | Clear | Barrier | At
 
 
 # ---- functions and kernels ----
@@ -324,7 +342,7 @@ class Function:
     @property
     def needs_context(self) -> bool:
         """Whether it must be told of the launch where the hardware does not keep that."""
-        return not self.uses.isdisjoint(("index", "shared"))
+        return not self.uses.isdisjoint(("index", "shared")) or self.uses.issuperset(("barrier", "check"))
 
     @property
     def together(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
@@ -13,7 +13,7 @@ from gompute.artifacts.describe import entry_of
 from gompute.artifacts.entry import KernelEntry
 from gompute.errors import CompileError
 from gompute.frontend.check.module import check_module
-from gompute.frontend.emit import emit
+from gompute.frontend.emit import emitted
 from gompute.frontend.loader import load_root
 from gompute.frontend.reads import Reads
 from gompute.frontend.separate import kernel_digests
@@ -178,7 +178,8 @@ def _lower(
 ) -> Iterator[KernelIR]:
     left = {spec.name: spec for spec in specs if spec.name not in kept}
     for module in check_module(name, specs, sources, target, mode, kept):
-        entries = tuple(entry_of(left.pop(kernel.name)) for kernel in module.kernels)
-        yield KernelIR(emit(module, target, mode), entries)
+        made = emitted(module, target, mode)
+        entries = [replace(entry_of(left.pop(kernel.name)), checks=made.checks if kernel.checked else None) for kernel in module.kernels]
+        yield KernelIR(made.ir, tuple(entries))
     for spec in left.values():
         entry_of(spec)  # says what is missing to make a kernel of it

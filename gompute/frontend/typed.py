@@ -8,11 +8,13 @@ from gompute.frontend.nodes import Approximate as Approximate
 from gompute.frontend.nodes import ApproximateName as ApproximateName
 from gompute.frontend.nodes import Assert as Assert
 from gompute.frontend.nodes import Assign as Assign
+from gompute.frontend.nodes import At as At
 from gompute.frontend.nodes import Atomic as Atomic
 from gompute.frontend.nodes import AtomicOp as AtomicOp
 from gompute.frontend.nodes import Barrier as Barrier
 from gompute.frontend.nodes import Binary as Binary
 from gompute.frontend.nodes import BinaryOp as BinaryOp
+from gompute.frontend.nodes import Bounded as Bounded
 from gompute.frontend.nodes import Break as Break
 from gompute.frontend.nodes import Call as Call
 from gompute.frontend.nodes import Cast as Cast
@@ -43,6 +45,7 @@ from gompute.frontend.nodes import Scan as Scan
 from gompute.frontend.nodes import Scope as Scope
 from gompute.frontend.nodes import Select as Select
 from gompute.frontend.nodes import Sequence as Sequence
+from gompute.frontend.nodes import Site as Site
 from gompute.frontend.nodes import Slot as Slot
 from gompute.frontend.nodes import Statement as Statement
 from gompute.frontend.nodes import Store as Store
@@ -96,6 +99,11 @@ class ElementwiseKernel(NamedTuple):
         last = self.function.parameters[-1].type
         return last if isinstance(last, ParamsType) else None
 
+    @property
+    def checked(self) -> bool:
+        """Whether a check may fail in it."""
+        return "check" in self.function.uses
+
 
 class IndirectKernel(NamedTuple):
     """``out[i] = src[idx[i]]``, ``out[idx[i]] = src[i]`` or ``out[idx[i]] += src[i]`` for every i < count with 0 <= idx[i] < bound. The
@@ -121,6 +129,11 @@ class IndirectKernel(NamedTuple):
     @property
     def params(self) -> None:
         return None
+
+    @property
+    def checked(self) -> bool:
+        """Whether a check may fail in it."""
+        return False
 
 
 class TiledKernel(NamedTuple):
@@ -153,6 +166,11 @@ class TiledKernel(NamedTuple):
         last = None if self.pre is None else self.pre.parameters[-1].type
         return last if isinstance(last, ParamsType) else None
 
+    @property
+    def checked(self) -> bool:
+        """Whether a check may fail in it."""
+        return any("check" in function.uses for function in (self.pre, self.combine) if function is not None)
+
 
 class RawKernel(NamedTuple):
     """A function whose parameters are the kernel's arguments: pointers, views, scalars and params, in order. `block_size` is the largest
@@ -161,6 +179,11 @@ class RawKernel(NamedTuple):
     name: str
     function: Function
     block_size: tuple[int, int, int]
+
+    @property
+    def checked(self) -> bool:
+        """Whether a check may fail in it."""
+        return "check" in self.function.uses
 
 
 GeneratedKernel: TypeAlias = ElementwiseKernel | IndirectKernel

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
 
+from gompute.artifacts.checks import CheckKind
 from gompute.lang.types import LocalArrayType, ParamsType, PointerType, ScalarType, SharedArrayType, ViewType
 
 BinaryOp: TypeAlias = Literal["add", "sub", "mul", "truediv", "floordiv", "mod", "and", "or", "xor", "shl", "shr"]
@@ -17,8 +18,9 @@ AtomicOp: TypeAlias = Literal["add", "min", "max", "and", "or", "xor", "exchange
 Move: TypeAlias = Literal["gather", "scatter", "scatter_add"]
 Scan: TypeAlias = Literal["inclusive", "exclusive"]
 Scope: TypeAlias = Literal["block", "device", "system"]
-Use: TypeAlias = Literal["index", "shared", "barrier", "warp"]
-"""What a function needs that only a raw kernel has: coordinates, shared arrays, barriers, exchanges within a warp."""
+Use: TypeAlias = Literal["index", "shared", "barrier", "warp", "check"]
+"""What a function needs that only a raw kernel has: coordinates, shared arrays, barriers, exchanges within a warp; or, of any kernel, that
+someone hears of a failed check."""
 
 
 class Location(NamedTuple):
@@ -27,6 +29,18 @@ class Location(NamedTuple):
     path: str
     line: int
     column: int
+
+
+class Site(NamedTuple):
+    """A check in the source.
+
+    Attributes:
+        what: of an index what is indexed, of a division its operator, of an assert its message.
+    """
+
+    kind: CheckKind
+    what: str
+    line: int
 
 
 class Slot:

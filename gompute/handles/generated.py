@@ -51,7 +51,7 @@ def wrong_count(what: str, name: str, takes: Sequence[str], arguments: tuple[Any
 class _Plan:
     """What both places share: the arguments of a kernel in a call, and as its launch takes them."""
 
-    def __init__(self, entry: KernelEntry) -> None:
+    def __init__(self, entry: KernelEntry, record: int | None) -> None:
         self.name = entry.name
         self.operands = operands_of(entry)
         self._itemsizes = [operand.itemsize for operand in self.operands]
@@ -61,7 +61,7 @@ class _Plan:
         self._bounded = next((place for place, operand in enumerate(self.operands) if operand.use.bounded), None)
         self._counted = next(place for place, operand in enumerate(self.operands) if not operand.use.bounded)
         params = [argument for argument in entry.arguments if argument.kind == "params"]
-        self.packing = Packing(entry.arguments)
+        self.packing = Packing(entry.arguments, record)
         #: Packs addresses and counts alone, over the params that lie in a frame already.
         self.pack_data = Packing([argument for argument in entry.arguments if argument.kind != "params"]).pack
         self._params = ParamsReader(params[0].name, params[0].layout) if params and params[0].layout else None
@@ -169,8 +169,8 @@ _address_of = ctypes.addressof
 class OnCpu(_Plan):
     """An operation on host memory: arrays are worked on where they are."""
 
-    def __init__(self, entry: KernelEntry, kernel: CpuKernel, threads: int) -> None:
-        super().__init__(entry)
+    def __init__(self, entry: KernelEntry, kernel: CpuKernel, threads: int, record: int | None) -> None:
+        super().__init__(entry, record)
         self._kernel = kernel
         self._threads = threads
         self._alone = kernel.elements_of_one_thread(threads)
@@ -246,8 +246,8 @@ class _DeviceFrame(_PlanFrame):
 class OnDevice(_Plan):
     """An operation on a GPU: `run` copies arrays there and back, `launch` works on buffers."""
 
-    def __init__(self, entry: KernelEntry, kernel: DeviceKernel, accelerator: Accelerator) -> None:
-        super().__init__(entry)
+    def __init__(self, entry: KernelEntry, kernel: DeviceKernel, accelerator: Accelerator, record: int | None) -> None:
+        super().__init__(entry, record)
         self._kernel = kernel
         self._accelerator = accelerator
         self._block = Dim3(*entry.block_size)

@@ -183,14 +183,14 @@ def _plan(opened: Opened, threads: int | None) -> _Plan:
     tiled = isinstance(OPERATIONS.get(entry.kind), Tiled)
     if isinstance(kernel, CpuKernel):
         if tiled:
-            return TiledOnCpu(entry, kernel, thread_count(threads))
-        return OnCpu(entry, kernel, thread_count(threads))
+            return TiledOnCpu(entry, kernel, thread_count(threads), opened.record)
+        return OnCpu(entry, kernel, thread_count(threads), opened.record)
     if threads is not None:
         raise InvalidArgument(f"threads: is for the cpu backend; this handle is on {opened.backend}")
     assert isinstance(kernel, DeviceKernel) and isinstance(context, DeviceContext)
     if tiled:
-        return TiledOnDevice(entry, kernel, context.accelerator)
-    return OnDevice(entry, kernel, context.accelerator)
+        return TiledOnDevice(entry, kernel, context.accelerator, opened.record)
+    return OnDevice(entry, kernel, context.accelerator, opened.record)
 
 
 def thread_count(threads: int | None) -> int:

@@ -30,6 +30,7 @@ class Opened:
     Attributes:
         kernel: to launch; a `CpuKernel` exactly where the backend is ``cpu``.
         source: where the code is from, for people: set, target and kind of blob.
+        record: the address that a launch of a kernel with checks passes last.
     """
 
     backend: str
@@ -37,6 +38,7 @@ class Opened:
     context: AnyContext
     kernel: DeviceKernel | cpu.CpuKernel
     source: str
+    record: int | None = None
 
 
 class _Module(Protocol):
@@ -150,7 +152,8 @@ def _load(what: KernelSpec | str, kernel_set: KernelSet, context: AnyContext) ->
         kernel = module.get_kernel(selected.entry.symbol)
     except (ModuleLoadFailed, KernelNotFound) as error:
         raise ModuleLoadFailed(f"kernel {name!r} of {source}: {error}", code=error.code, code_name=error.code_name) from error
-    return Opened(context.backend, selected.entry, context, kernel, source)
+    record = None if selected.entry.checks is None else kernel.report_to(selected.entry)
+    return Opened(context.backend, selected.entry, context, kernel, source, record)
 
 
 def _compile(spec: KernelSpec, context: cpu.Context, reason: str) -> Opened:

@@ -37,9 +37,13 @@ class Packing:
     """The layout of one kernel's arguments.
 
     `pack` takes one value per argument: an address for a pointer, a number for a scalar (the bits of a bf16), bytes for params.
+
+    Args:
+        record: the address that a kernel with checks takes last; None of any other.
     """
 
-    def __init__(self, arguments: Sequence[ArgumentEntry]) -> None:
+    def __init__(self, arguments: Sequence[ArgumentEntry], record: int | None = None) -> None:
+        self.record = record
         text, end, offsets = "<", 0, []
         for argument in arguments:
             gap = -end % argument.align
@@ -70,7 +74,11 @@ class Frame:
     def __init__(self, packing: Packing) -> None:
         memory = (ctypes.c_char * (packing.size + _ALIGNMENT))()
         start = -(-ctypes.addressof(memory) // _ALIGNMENT) * _ALIGNMENT
-        pointers = (ctypes.c_void_p * max(1, len(packing.offsets)))(*(start + offset for offset in packing.offsets))
+        record = ctypes.c_void_p(packing.record)
+        places = [start + offset for offset in packing.offsets]
+        if packing.record is not None:
+            places.append(ctypes.addressof(record))
+        pointers = (ctypes.c_void_p * max(1, len(places)))(*places)
         self.storage = (ctypes.c_char * max(1, packing.size)).from_buffer(memory, start - ctypes.addressof(memory))
         self.address = ctypes.addressof(pointers)
-        self._keep = (memory, pointers)
+        self._keep = (memory, pointers, record)

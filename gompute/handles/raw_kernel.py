@@ -64,7 +64,7 @@ class RawKernel:
         self._threads = thread_count(threads)
         self._opened = opened
         self._closed = False
-        self._packing = Packing(entry.arguments)
+        self._packing = Packing(entry.arguments, opened.record)
         self._arguments = [argument for argument in entry.arguments if argument.kind != "extent"]
         self._readers = [self._reader(argument) for argument in self._arguments]
         self._names = [argument.name for argument in self._arguments]

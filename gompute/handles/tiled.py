@@ -55,7 +55,7 @@ class _TiledPlan(ABC, Generic[_F]):
         operands: those that a launch takes: the array, and the output.
     """
 
-    def __init__(self, entry: KernelEntry) -> None:
+    def __init__(self, entry: KernelEntry, record: int | None) -> None:
         operation = OPERATIONS[entry.kind]
         assert isinstance(operation, Tiled)
         self.name = entry.name
@@ -64,7 +64,7 @@ class _TiledPlan(ABC, Generic[_F]):
         self._source, self._out = self.operands
         self._unpack = struct.Struct(f"<{FORMAT[self._out.element]}").unpack_from
         self._typed = typed_number(SCALARS[self._out.element])
-        self._packing = Packing(entry.arguments)
+        self._packing = Packing(entry.arguments, record)
         params = [argument for argument in entry.arguments if argument.kind == "params"]
         self._params = ParamsReader(params[0].name, params[0].layout) if params and params[0].layout else None
         self._names = [argument.name for argument in params]
@@ -150,8 +150,8 @@ _address_of = ctypes.addressof
 class TiledOnCpu(_TiledPlan[_CpuFrame]):
     """On host memory: arrays are worked on where they are."""
 
-    def __init__(self, entry: KernelEntry, kernel: CpuKernel, threads: int) -> None:
-        super().__init__(entry)
+    def __init__(self, entry: KernelEntry, kernel: CpuKernel, threads: int, record: int | None) -> None:
+        super().__init__(entry, record)
         self._kernel = kernel
         self._threads = threads
         self._dtype, self._itemsize = self._source.dtype, self._source.itemsize
@@ -243,8 +243,8 @@ class _DeviceFrame(_Frame):
 class TiledOnDevice(_TiledPlan[_DeviceFrame]):
     """On a GPU: `run` copies arrays there and back, `launch` works on buffers."""
 
-    def __init__(self, entry: KernelEntry, kernel: DeviceKernel, accelerator: Accelerator) -> None:
-        super().__init__(entry)
+    def __init__(self, entry: KernelEntry, kernel: DeviceKernel, accelerator: Accelerator, record: int | None) -> None:
+        super().__init__(entry, record)
         self._kernel = kernel
         self._accelerator = accelerator
         self._block = Dim3(*entry.block_size)

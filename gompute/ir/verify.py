@@ -177,9 +177,9 @@ def _kernel_faults(module: llvm.ModuleRef, shape: ModuleOutline, kernel: KernelE
     value = module.get_function(kernel.symbol)
     types = [str(argument.type) for argument in value.arguments]
     if target.backend != "cpu":
-        if len(types) != len(kernel.arguments):
+        if len(types) != len(kernel.passed):
             yield Fault(
-                "kernel arguments", where, f"it takes {len(types)} arguments, but its entry in the name table lists {len(kernel.arguments)}"
+                "kernel arguments", where, f"it takes {len(types)} arguments, but its entry in the name table lists {len(kernel.passed)}"
             )
     elif types != _CPU_PARAMETERS:
         yield Fault("kernel arguments", where, f"it takes ({', '.join(types)}); a CPU kernel takes ({', '.join(_CPU_PARAMETERS)})")

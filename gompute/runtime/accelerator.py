@@ -14,6 +14,7 @@ from gompute.runtime.buffer import Buffer
 from gompute.runtime.driver import Driver
 from gompute.runtime.held import Held, exiting
 from gompute.runtime.lane import Lane, suspects
+from gompute.runtime.reports import Report
 
 __all__ = ["Accelerator"]
 
@@ -45,6 +46,9 @@ class Accelerator:
         #: By their numbers: the thread that began the capture, and what gives it up.
         self._captures: dict[int, tuple[int, Callable[[], None]]] = {}
         self._after_capture: list[Held] = []
+        #: Of the kernels with checks that were opened here.
+        self._reports: list[Report] = []
+        self._report_stream: Held | None = None
 
     def check_alive(self) -> None:
         """Refuses a device that was shut down, or that belongs to the parent of a fork."""
@@ -177,6 +181,7 @@ class Accelerator:
 
         Raises:
             CopyFailed: also where a launch before it failed; the message names those since the last wait.
+            CheckFailed: as `look`.
         """
         if size:
             self.refuse_in_capture("a copy that waits")
@@ -187,8 +192,35 @@ class Accelerator:
                     if not self.default.launches:
                         raise
                     raise CopyFailed(f"{error}\n{suspects([self.default])}", code=error.code, code_name=error.code_name) from None
+                self.look(driver)
 
     # ---- waiting and the end ----
+
+    def watch(self, report: Report) -> None:
+        """Has every wait from now on look at a kernel's record."""
+        if self._report_stream is None:
+            with self.current() as driver:
+                # One that waits for no other work: who waits for one stream is not to wait for all.
+                self._report_stream = self.hold(driver.create_stream(True), driver.destroy_stream)
+        self._reports.append(report)
+
+    def look(self, driver: Driver) -> None:
+        """Asks whether a check of a kernel has failed; the device's context is current. During a capture of this thread it is not asked.
+
+        Raises:
+            CheckFailed: naming kernel, file and line; where several kernels have reported the others are noted with the first.
+        """
+        if not self._reports or self._report_stream is None or self.capturing():
+            return
+        stream = self._report_stream.handle
+        for report in self._reports:
+            report.read(driver, stream)
+        driver.synchronize_stream(stream)
+        found = [error for report in self._reports if (error := report.take(driver, stream)) is not None]
+        for other in found[1:]:
+            found[0].add_note(f"and: {other}")
+        if found:
+            raise found[0]
 
     def new_lane(self, handle: Any) -> Lane:
         """The queue of a stream."""
@@ -217,6 +249,7 @@ class Accelerator:
 
         Raises:
             SyncFailed: the wait failed; the message names the launches since the last wait.
+            CheckFailed: as `look`.
         """
         with self.current() as driver:
             try:
@@ -229,6 +262,7 @@ class Accelerator:
                 raise SyncFailed(text, code=error.code, code_name=error.code_name) from None
             for lane in lanes if forget else ():
                 lane.forget()
+            self.look(driver)
 
     @property
     def lanes(self) -> list[Lane]:
@@ -271,6 +305,7 @@ class Accelerator:
             attempt(give_up)
         self._captures.clear()
         self._after_capture.clear()
+        self._reports.clear()
         works = attempt(self.driver.synchronize)
         for lane in (*self.lanes, *self._left):
             lane.forget()

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from gompute.artifacts.entry import KernelEntry
 from gompute.artifacts.locks import Lock
 from gompute.errors import InvalidArgument, KernelNotFound, ModuleLoadFailed, NoDevice
 from gompute.lang.tiled import TILE
@@ -20,6 +21,7 @@ from gompute.runtime.context import AnyContext
 from gompute.runtime.dim3 import MAX_BLOCKS, Dim3, Extent
 from gompute.runtime.host_driver import HostDriver
 from gompute.runtime.processor import host_device
+from gompute.runtime.reports import Report
 from gompute.runtime.scratch import run_blocks
 from gompute.targets.cpu import MAX_SHARED
 from gompute.targets.device import Device
@@ -72,6 +74,7 @@ class CpuKernel:
         entry.restype = None
         entry.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64)
         self._entry = entry
+        self._report: Report | None = None
         # Without argtypes a call takes ready-made C values as they are, which is the fastest way in for a small array.
         self._bare = library[symbol]
         self._bare.restype = None
@@ -92,9 +95,28 @@ class CpuKernel:
 
         on_stream(stream, f"kernel {self.symbol}", work, args)
 
+    def report_to(self, entry: KernelEntry) -> int:
+        """The address of the record that a launch passes last, where the kernel has checks; every launch looks at it when it is done."""
+        if self._report is None:
+            self._report = Report(HOST_MEMORY, entry)
+        self._report.entry = entry
+        return self._report.address
+
+    def _look(self) -> None:
+        if self._report is not None:
+            self._report.raise_from_host_memory()
+
     def everything(self, arguments: int) -> Callable[[], None]:
         """A call that runs a generated kernel over all its elements in the calling thread, with the arguments that lie there by then."""
-        return partial(self._bare, ctypes.c_void_p(arguments), self._nothing, self._zero, self._end)
+        call = partial(self._bare, ctypes.c_void_p(arguments), self._nothing, self._zero, self._end)
+        if self._report is None:
+            return call
+
+        def checked() -> None:
+            call()
+            self._look()
+
+        return checked
 
     @staticmethod
     def elements_of_one_thread(threads: int) -> int:
@@ -113,6 +135,7 @@ class CpuKernel:
             entry(arguments, None, 0, count)
         else:
             workers.run_split(parts, lambda begin, end: entry(arguments, None, begin, end))
+        self._look()
 
     def run_tiles(self, arguments: int, tiles: int, threads: int) -> None:
         """Runs one stage of a reduction or a scan over the tiles below `tiles` that it has, and returns when it is done."""
@@ -122,6 +145,7 @@ class CpuKernel:
             entry(arguments, None, 0, tiles)
         else:
             workers.run_split(parts, lambda begin, end: entry(arguments, None, begin, end))
+        self._look()
 
     def check(self, grid: Dim3, block: Dim3, shared: int = 0) -> None:
         """Refuses a grid that no backend takes.
@@ -148,6 +172,7 @@ class CpuKernel:
             run_blocks(entry, arguments, shape, 0, grid.product)
         else:
             workers.run_split(parts, lambda begin, end: run_blocks(entry, arguments, shape, begin, end))
+        self._look()
 
 
 class CpuModule:

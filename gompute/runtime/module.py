@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from gompute.artifacts.entry import KernelEntry
 from gompute.artifacts.locks import Lock
 from gompute.errors import InvalidArgument, LaunchFailed, SyncFailed
 from gompute.runtime import status
@@ -13,6 +14,7 @@ from gompute.runtime.accelerator import Accelerator
 from gompute.runtime.arguments import Argument, PackedArguments
 from gompute.runtime.dim3 import Dim3, Extent
 from gompute.runtime.launcher import Launcher, Prepared
+from gompute.runtime.reports import Report
 from gompute.runtime.vendor import VendorDriver
 
 if TYPE_CHECKING:
@@ -110,8 +112,17 @@ class DeviceKernel:
         self._accelerator = accelerator
         self._function = function
         self.launcher = Launcher(accelerator.driver, accelerator.driver.launch_call(accelerator.facts), int(function), symbol)
+        self._report: Report | None = None
         #: Bytes of dynamic shared memory that need no permission, or have it.
         self._shared = self._FREE_SHARED
+
+    def report_to(self, entry: KernelEntry) -> int:
+        """The address of the record that a launch passes last, where the kernel has checks; every wait looks at it from now on."""
+        if self._report is None:
+            self._report = Report(self._accelerator, entry)
+            self._accelerator.watch(self._report)
+        self._report.entry = entry
+        return self._report.address
 
     def launch(self, grid: Extent, block: Extent, shared: int, args: Sequence[Argument], stream: Stream | None = None) -> None:
         """Launches with arguments that say their own size, and returns at once.
@@ -162,6 +173,7 @@ class DeviceKernel:
 
         Raises:
             LaunchFailed: the driver refuses the launch, or where every launch is checked, the kernel failed.
+            CheckFailed: where every launch is checked: a check in the kernel failed.
         """
         self.launch_prepared(self.prepare(grid, block, shared, arguments, stream), stream)
 
@@ -178,7 +190,7 @@ class DeviceKernel:
             launch: for this stream, which is open.
 
         Raises:
-            LaunchFailed: as `launch_packed`.
+            LaunchFailed, CheckFailed: as `launch_packed`.
         """
         accelerator = self._accelerator
         if accelerator.quick and launch.shared <= self._shared and (stream is None or not stream.capturing):
@@ -227,6 +239,7 @@ class DeviceKernel:
 
         Raises:
             LaunchFailed: it failed.
+            CheckFailed: a check in the kernel failed.
         """
         with self._accelerator.current() as driver:
             try:
@@ -238,3 +251,4 @@ class DeviceKernel:
                     code_name=error.code_name,
                 ) from None
             launch.lane.forget()
+            self._accelerator.look(driver)

@@ -128,6 +128,9 @@ def _top(tokens: _Tokens, module: Module) -> None:
             raise PtxError(f"line {line}: {function.name} is defined twice")
         if known is None or function.instructions:
             module.functions[function.name] = function
+    elif word == ".file":  # names what line tables refer to
+        for _ in range(3):
+            tokens.take()
     else:
         raise Unknown(f"line {line}: the directive {word!r} is not known")
 
@@ -271,6 +274,9 @@ class _Body:
             if text != '"nounroll"':  # says how to compile, not what
                 raise Unknown(f"line {tokens.line}: the pragma {text} is not known")
             tokens.need(";")
+        elif word == ".loc":  # a line table's file, line and column
+            for _ in range(4):
+                tokens.take()
         elif word.startswith("."):
             raise Unknown(f"line {tokens.line}: the directive {word} is not known")
         else:

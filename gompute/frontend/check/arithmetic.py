@@ -84,12 +84,12 @@ def binary(context: Context, node: ast.AST, op: ast.operator, left: Operand, rig
     if literals[0] is not None and literals[1] is not None:
         return _fold_weak(node, function, literals[0], literals[1])
     try:
-        return _typed_binary(node, name, left, right)
+        return _typed_binary(context, node, name, left, right)
     except PromotionRefused as refused:
         raise KernelFault(node, refused.reason, " or ".join(refused.fixes)) from None
 
 
-def _typed_binary(node: ast.AST, name: typed.BinaryOp, left: Operand, right: Operand) -> Value:
+def _typed_binary(context: Context, node: ast.AST, name: typed.BinaryOp, left: Operand, right: Operand) -> Value:
     left_value, right_value = to_value(left, node), to_value(right, node)
     both_weak = _is_weak(left) and _is_weak(right)
     if both_weak:
@@ -103,10 +103,21 @@ def _typed_binary(node: ast.AST, name: typed.BinaryOp, left: Operand, right: Ope
         right_value = _meet(right, right_value, left_value.type, node)
         kind = promotion.operation_type(name, left_value.type, right_value.type)
         left_value, right_value = cast(left_value, kind), cast(right_value, kind)
-    if isinstance(left_value.node, typed.Constant) and isinstance(right_value.node, typed.Constant):
+    site = _site(context, name, kind, right_value.node, node) if context.checked else None
+    if site is None and isinstance(left_value.node, typed.Constant) and isinstance(right_value.node, typed.Constant):
         folded = numeric.binary(name, left_value.node.value, right_value.node.value, kind)
         return Value(typed.Constant(kind, folded), both_weak)
-    return Value(typed.Binary(kind, name, left_value.node, right_value.node), both_weak)
+    return Value(typed.Binary(kind, name, left_value.node, right_value.node, site), both_weak)
+
+
+def _site(context: Context, name: typed.BinaryOp, kind: ScalarType, right: typed.Expression, node: ast.AST) -> typed.Site | None:
+    """The check of a division or a shift of integers that may go wrong."""
+    known = int(right.value) if isinstance(right, typed.Constant) else None
+    if name in ("floordiv", "mod") and kind.is_integer and not known:
+        return context.site("division", "//" if name == "floordiv" else "%", node)
+    if name in ("shl", "shr") and (known is None or not 0 <= known < kind.bits):
+        return context.site("shift", "<<" if name == "shl" else ">>", node)
+    return None
 
 
 def _meet(operand: Operand, value: Value, other: ScalarType, node: ast.AST) -> Value:

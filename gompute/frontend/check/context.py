@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import FunctionType, MappingProxyType
 
+from gompute.artifacts.checks import CheckKind
 from gompute.frontend import typed
 from gompute.frontend.check.convert import Kind
 from gompute.frontend.check.operands import ArrayArgument, Operand
@@ -70,6 +71,16 @@ class Context(ABC):
         slot = typed.Slot(f"t{len(self.locals)}", kind)
         self.locals.append(slot)
         return slot
+
+    @property
+    def checked(self) -> bool:
+        """Whether the function checks itself as it runs. Gompute's own are right as they are."""
+        return self.mode.checks and not self.function.__module__.startswith("gompute.")
+
+    def site(self, kind: CheckKind, what: str, node: ast.AST) -> typed.Site:
+        """A check that belongs to `node`."""
+        self.uses.add("check")
+        return typed.Site(kind, what, getattr(node, "lineno", 1))
 
     def location(self, node: ast.AST) -> typed.Location:
         return typed.Location(self.source.relative, getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)

@@ -133,7 +133,7 @@ def _subscript(context: Context, node: ast.Subscript) -> Operand:
     if isinstance(base, ShapePlace):
         return extent_of(context, base, node.slice)
     if isinstance(base, ParamArrayPlace):
-        index = element_index(context, node.slice, base.length, describe(base))
+        index = element_index(context, node.slice, base.length, describe(base), ast.unparse(node.value))
         return Value(typed.ReadParam(base.element, base.slot, base.offset, index, base.length))
     if isinstance(base, Static) and isinstance(base.object, (tuple, Table)):
         return _table_element(context, base.object, node)
@@ -156,7 +156,7 @@ def _instance(context: Context, spec: KernelSpec, node: ast.Subscript) -> Operan
 
 def _table_element(context: Context, values: tuple[Any, ...] | Table, node: ast.Subscript) -> Operand:
     what = f"a table of {len(values)}" if isinstance(values, Table) else f"a tuple of {len(values)}"
-    index = element_index(context, node.slice, len(values), what)
+    index = element_index(context, node.slice, len(values), what, ast.unparse(node.value))
     if isinstance(index, typed.Constant):
         element = values[int(index.value)]
         return Value(typed.Constant(values.type.element, element)) if isinstance(values, Table) else Static(element)

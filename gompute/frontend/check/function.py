@@ -299,11 +299,19 @@ class Functions:
             passed = (value,) if p is None or len(part.parameters) == 1 else (value, p)
             value = typed.Call(part.result, part, passed)
         digest = hashlib.sha256("\0".join([name, *(self._stems[part] for part in parts)]).encode()).hexdigest()[:8]
-        return self.define(f"{name}_{digest}", (x,) if p is None else (x, p), value, first.location)
+        return self.define(f"{name}_{digest}", (x,) if p is None else (x, p), value, first.location, parts)
 
-    def define(self, name: str, parameters: tuple[typed.Slot, ...], value: typed.Expression, location: typed.Location) -> typed.Function:
-        """A function that nobody wrote, under a symbol like `name`: it returns `value`."""
-        made = typed.Function(name, parameters, value.type, location, body=(typed.Return(value),))
+    def define(
+        self,
+        name: str,
+        parameters: tuple[typed.Slot, ...],
+        value: typed.Expression,
+        location: typed.Location,
+        calls: Iterable[typed.Function] = (),
+    ) -> typed.Function:
+        """A function that nobody wrote, under a symbol like `name`: it returns `value`, which `calls` these."""
+        uses = frozenset(use for function in calls for use in function.uses)
+        made = typed.Function(name, parameters, value.type, location, body=(typed.Return(value),), uses=uses)
         self._add(made)
         return made
 

@@ -53,9 +53,10 @@ def position(context: Context, place: Memory, index: ast.expr, node: ast.AST, na
     found: list[typed.Expression] = []
     faults: list[KernelFault] = []
     for axis, (each, extent) in enumerate(zip(indices, extents, strict=True)):
-        what = describe(place) if len(extents) == 1 else f"dimension {axis} of {describe(place)}"
+        dimension = "" if len(extents) == 1 else f"dimension {axis} of "
+        what = f"{dimension}{describe(place)}"
         try:
-            found.append(element_index(context, each, extent if isinstance(extent, int) else None, what))
+            found.append(element_index(context, each, extent, what, f"{dimension}{name}"))
         except KernelFault as fault:
             faults.append(fault)
     raise_together(faults)
@@ -89,8 +90,15 @@ def _sum(node: typed.Expression, other: typed.Expression) -> typed.Expression:
     return typed.Binary(U64, "add", node, other)
 
 
-def element_index(context: Context, node: ast.expr, length: int | None, what: str) -> typed.Expression:
-    """An index as u64 or i64. A constant is checked against `length`, and may count from the end where the length is known."""
+def element_index(context: Context, node: ast.expr, extent: int | typed.Extent | None, what: str, name: str = "") -> typed.Expression:
+    """An index as u64 or i64. A constant is checked against the extent, where that is known now, and may then count from the end. In a
+    checked build the others are checked as they run.
+
+    Args:
+        what: what is indexed, for a fault.
+        name: what is indexed as the author calls it, for a check.
+    """
+    length = extent if isinstance(extent, int) else None
     operand = context.expression(node)
     literal = number_of(operand.object) if isinstance(operand, Static) else None
     if literal is not None and isinstance(literal[0], int) and not isinstance(literal[0], bool):
@@ -100,13 +108,21 @@ def element_index(context: Context, node: ast.expr, length: int | None, what: st
         if position < 0 or (length is not None and position >= length):
             bounds = "an index counts from 0" if length is None else f"it has {length} elements"
             raise KernelFault(node, f"index {literal[0]} is out of range for {what}", bounds)
-        return typed.Constant(U64, position) if position >= 2**63 else typed.Constant(I64, position)
+        found = typed.Constant(U64, position) if position >= 2**63 else typed.Constant(I64, position)
+        return found if length is not None else _bounded(context, found, extent, name, node)
     if isinstance(operand, Static) and literal is None:
         to_value(operand, node)
     value = to_value(operand, node)
     if not value.type.is_integer:
         raise KernelFault(node, f"an index is an integer, and this is {describe(operand)}", "write i64(...) around it")
-    return cast(Value(value.node), U64 if value.type.kind == "uint" else I64).node
+    return _bounded(context, cast(Value(value.node), U64 if value.type.kind == "uint" else I64).node, extent, name, node)
+
+
+def _bounded(context: Context, index: typed.Expression, extent: int | typed.Extent | None, name: str, node: ast.AST) -> typed.Expression:
+    if extent is None or not context.checked or index.type is None:
+        return index
+    bound = typed.Constant(U64, extent) if isinstance(extent, int) else extent
+    return typed.Bounded(index.type, index, bound, context.site("index", name, node))
 
 
 def extent_of(context: Context, shape: ShapePlace, node: ast.expr) -> Value:

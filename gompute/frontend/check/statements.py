@@ -74,6 +74,8 @@ class Block(Assignments):
                 self.faults.add(self.context.source, statement, "this is nested too deeply", "split it into several statements")
                 continue
             if reachable:
+                if made and self.context.mode.lines:
+                    out.append(typed.At(statement.lineno))
                 out += made
         return tuple(out), self._live
 
@@ -255,6 +257,8 @@ class Block(Assignments):
             if not isinstance(node.msg, ast.Constant) or not isinstance(node.msg.value, str):
                 raise KernelFault(node.msg, "the message of an assert is a plain string", 'write assert x > 0, "x is positive"')
             message = node.msg.value
+        if self.context.checked:
+            self.context.uses.add("check")
         return [typed.Assert(condition(self.context.expression(node.test), node.test), message, self.context.location(node))]
 
     def _expression(self, node: ast.Expr) -> list[typed.Statement]:

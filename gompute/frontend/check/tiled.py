@@ -51,7 +51,9 @@ def _truth(spec: KernelSpec, element: ScalarType, pre: typed.Function | None, fu
     value: typed.Expression = typed.ReadLocal(element, x)
     if pre is not None:
         value = typed.Call(pre.result, pre, (value, *parameters[1:]))
-    return functions.define(f"{spec.name}_truth", parameters, typed.Cast(BOOL, value), _location(spec, functions))
+    return functions.define(
+        f"{spec.name}_truth", parameters, typed.Cast(BOOL, value), _location(spec, functions), () if pre is None else (pre,)
+    )
 
 
 def _location(spec: KernelSpec, functions: Functions) -> typed.Location:

@@ -6,12 +6,13 @@ from gompute.errors import InternalError
 from gompute.frontend import typed
 from gompute.frontend.dialects.atomics import emit_atomic
 from gompute.frontend.dialects.cpu_blocks import ALIGNMENT, emit_raw_kernel
-from gompute.frontend.dialects.cpu_entry import INVARIANT, Given, add_loop, argument, end_entry, params_parameter
+from gompute.frontend.dialects.cpu_entry import INVARIANT, Given, add_loop, argument, end_entry, params_parameter, report
 from gompute.frontend.dialects.cpu_items import CONTEXT, ITEM, suspend
 from gompute.frontend.dialects.cpu_tiles import Loops
 from gompute.frontend.dialects.dialect import CONTEXT_ARGUMENT
 from gompute.frontend.dialects.element import emit_element, memory_attributes
 from gompute.frontend.dialects.tiles import TileEmitter
+from gompute.frontend.irtext.failing import make_note
 from gompute.frontend.irtext.loops import counted
 from gompute.frontend.irtext.text import FunctionText, ModuleText
 from gompute.lang.types import ScalarType, SharedArrayType
@@ -121,6 +122,7 @@ class CpuDialect:
     def generated_kernel(self, module: ModuleText, kernel: typed.GeneratedKernel) -> None:
         """A loop over elements; the vectoriser takes that of an elementwise kernel."""
         text = FunctionText(module)
+        _belong(text, kernel)
         given = _arguments(text, kernel)
         work = given[len(kernel.arrays)][2]
         loop = module.unique_symbol(f"{kernel.name}_elements")
@@ -128,6 +130,9 @@ class CpuDialect:
 
         independent = isinstance(kernel, typed.ElementwiseKernel)
         text = FunctionText(module)
+        _belong(text, kernel)
+        if kernel.checked:
+            make_note(text, self.private_pointer)
         text.branch_if(text.value("icmp ult i64 %begin, %stop"), "element", "done")
         text.start("element")
         index = text.value("phi i64 [ %begin, %entry ], [ %next, %advance ]")
@@ -142,12 +147,14 @@ class CpuDialect:
     def tiled_kernel(self, module: ModuleText, kernel: typed.TiledKernel) -> None:
         """A loop over tiles."""
         text = FunctionText(module)
+        _belong(text, kernel)
         given = _arguments(text, kernel)
         loop = module.unique_symbol(f"{kernel.name}_tiles")
         end_entry(text, kernel.name, loop, given, "%end")
 
         text = FunctionText(module)
-        tiles = TileEmitter(text, kernel, Loops(_ROLLED))
+        _belong(text, kernel)
+        tiles = TileEmitter(text, kernel, Loops(_ROLLED), self)
         count = tiles.launch()
         stop = text.intrinsic("llvm.umin.i64", "i64", ("i64", "%stop"), ("i64", count))
         counted(text, "%begin", stop, tiles.tile, suffix=_ROLLED)
@@ -156,11 +163,18 @@ class CpuDialect:
 
     def raw_kernel(self, module: ModuleText, kernel: typed.RawKernel) -> None:
         """Loops over blocks and, inside, over the work-items of a block, x fastest in both."""
-        emit_raw_kernel(module, kernel, self._own_end(kernel.function))
+        emit_raw_kernel(module, self, kernel, self._own_end(kernel.function))
 
     def _own_end(self, function: typed.Function) -> int:
         """Bytes up to the end of the last shared array that the function reaches."""
         return max((self._offsets[slot] + _bytes(slot) for slot in function.shared), default=0)
+
+
+def _belong(text: FunctionText, kernel: typed.GeneratedKernel | typed.TiledKernel) -> None:
+    """Where there are line tables: what the author has not written counts as the line that the function begins in."""
+    if not isinstance(kernel, typed.IndirectKernel):
+        function = kernel.combine if isinstance(kernel, typed.TiledKernel) else kernel.function
+        text.belong_to(kernel.name, function.location)
 
 
 def _arguments(text: FunctionText, kernel: typed.GeneratedKernel | typed.TiledKernel) -> list[Given]:
@@ -173,6 +187,8 @@ def _arguments(text: FunctionText, kernel: typed.GeneratedKernel | typed.TiledKe
         given.append(Given("i64", f"%{count}", text.value(f"load i64, ptr {argument(text, position)}, align 8{INVARIANT}")))
     if kernel.params is not None:
         given.append(Given(params_parameter(kernel.params), "%params", argument(text, len(given), kernel.params)))
+    if kernel.checked:
+        given.append(report(text, len(given)))
     return given
 
 

@@ -10,10 +10,15 @@ barrier, then all are resumed in turn until every one has returned.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gompute.errors import InternalError
 from gompute.frontend import typed
-from gompute.frontend.dialects.cpu_entry import INVARIANT, Given, add_loop, argument, end_entry, params_parameter
+from gompute.frontend.dialects.cpu_entry import INVARIANT, Given, add_loop, argument, end_entry, params_parameter, report
 from gompute.frontend.dialects.cpu_items import CONTEXT_LENGTH, FRAME_ALIGNMENT, set_context
+from gompute.frontend.dialects.dialect import Dialect
+from gompute.frontend.dialects.reports import NOWHERE, call_or_report
+from gompute.frontend.irtext.failing import make_note
 from gompute.frontend.irtext.text import FunctionText, ModuleText, safe_name
 from gompute.frontend.irtext.values import load, value_type
 from gompute.lang.types import ParamsType, PointerType, ScalarType, ViewType
@@ -26,7 +31,7 @@ ALIGNMENT = 16
 _SHARED, _SCRATCH, _SCRATCH_SIZE, _SCRATCH_NEEDED = 6, 7, 8, 9
 
 
-def emit_raw_kernel(module: ModuleText, kernel: typed.RawKernel, static: int) -> None:
+def emit_raw_kernel(module: ModuleText, dialect: Dialect, kernel: typed.RawKernel, static: int) -> None:
     """Add the entry point and its loops.
 
     Args:
@@ -35,9 +40,14 @@ def emit_raw_kernel(module: ModuleText, kernel: typed.RawKernel, static: int) ->
     function = kernel.function
     waits = "barrier" in function.uses
     text = FunctionText(module)
+    text.belong_to(kernel.name, function.location)
     given = _arguments(text, function)
-    passed = [f"{declared.split()[0]} {name}" for declared, name, _ in given]
-    operands = [f"{declared.split()[0]} {operand}" for declared, _, operand in given]
+    record = [report(text, len(given))] if kernel.checked else []
+    # A work-item that waits reports by itself; of another its caller does.
+    own = [*given, *record] if waits else given
+    passed = [f"{declared.split()[0]} {name}" for declared, name, _ in own]
+    operands = [f"{declared.split()[0]} {operand}" for declared, _, operand in own]
+    given += record
     grid, block = [_launch_field(text, dim) for dim in range(3)], [_launch_field(text, 3 + dim) for dim in range(3)]
     for axis, blocks, items in zip("xyz", grid, block, strict=True):
         given += [Given("i64", f"%grid.{axis}", blocks), Given("i64", f"%block.{axis}", items)]
@@ -49,6 +59,9 @@ def emit_raw_kernel(module: ModuleText, kernel: typed.RawKernel, static: int) ->
     end_entry(text, kernel.name, loop, given, total)
 
     text = FunctionText(module)
+    text.belong_to(kernel.name, function.location)
+    if kernel.checked and not waits:
+        make_note(text, dialect.private_pointer)
     context = None
     if function.needs_context:
         context = text.alloca(f"[{CONTEXT_LENGTH} x i64]", 8, "context")
@@ -60,7 +73,7 @@ def emit_raw_kernel(module: ModuleText, kernel: typed.RawKernel, static: int) ->
     items_in_block = text.value(f"mul i64 {text.value('mul i64 %block.x, %block.y')}, %block.z")
     some = text.value("icmp ult i64 %begin, %stop")
     text.branch_if(text.value(f"and i1 {some}, {text.value(f'icmp ne i64 {items_in_block}, 0')}"), "first", "done")
-    _Blocks(text, context, function, passed, items_in_block).emit()
+    _Blocks(text, dialect, context, function, passed, items_in_block).emit()
     text.start("done")
     text.ret("void")
     add_loop(text, loop, given)
@@ -134,8 +147,11 @@ def _launch_field(text: FunctionText, position: int) -> str:
 class _Blocks:
     """The loops of a raw kernel from the block "first" to a jump to "done"."""
 
-    def __init__(self, text: FunctionText, context: str | None, function: typed.Function, passed: list[str], items: str) -> None:
+    def __init__(
+        self, text: FunctionText, dialect: Dialect, context: str | None, function: typed.Function, passed: list[str], items: str
+    ) -> None:
         self._text = text
+        self._dialect = dialect
         self._context = context
         self._function = function
         self._passed = passed
@@ -151,6 +167,7 @@ class _Blocks:
         place = []
         for start, axis in zip(starts, "xyz", strict=True):
             place.append(text.value(f"phi i64 [ {start}, %first ], [ %next.block.{axis}, %block.end ]"))
+        self._place = place
         if self._context is not None:
             set_context(text, self._context, "block_id", *place)
         self._start_items()
@@ -172,10 +189,11 @@ class _Blocks:
         text, items, before = self._text, [], "block"
         for axis in "zyx":
             text.start(f"item.{axis}")
-            items.append(text.value(f"phi i64 [ 0, %{before} ], [ %next.item.{axis}, %{'item.x' if axis == 'x' else f'end.{axis}'} ]"))
+            items.append(text.value(f"phi i64 [ 0, %{before} ], [ %next.item.{axis}, %{'item.end' if axis == 'x' else f'end.{axis}'} ]"))
             before = f"item.{axis}"
         items.reverse()
         self._start_item(items)
+        text.start("item.end")
         for axis, item, after in zip("xyz", items, ("end.y", "end.z", "items.end"), strict=True):
             text.effect(f"%next.item.{axis} = add nuw i64 {item}, 1")
             text.branch_if(text.value(f"icmp ult i64 %next.item.{axis}, %block.{axis}"), f"item.{axis}", after)
@@ -189,7 +207,11 @@ class _Blocks:
             if self._context is not None:
                 set_context(text, self._context, "local_id", x, y, z)
                 context = [f"ptr {self._context}"]
-            text.effect(f"call void @{symbol}({', '.join([*context, *self._passed])})")
+            place: Sequence[str] = NOWHERE
+            if "check" in self._function.uses:
+                firsts = [text.value(f"mul i64 {at}, %block.{axis}") for at, axis in zip(self._place, "xyz", strict=True)]
+                place = [text.value(f"add i64 {first}, {item}") for first, item in zip(firsts, items, strict=True)]
+            call_or_report(text, self._dialect, self._function, [*context, *self._passed], place, "done")
             return
         row = text.value(f"add i64 {text.value(f'mul i64 {z}, %block.y')}, {y}")
         number = text.value(f"add i64 {text.value(f'mul i64 {row}, %block.x')}, {x}")

@@ -12,10 +12,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from gompute.frontend.dialects.dialect import FUNCTION_ATTRIBUTES
+from gompute.frontend.dialects.reports import REPORT
 from gompute.frontend.irtext.text import FunctionText
 from gompute.lang.types import ParamsType
 
-__all__ = ["INVARIANT", "Given", "add_loop", "argument", "end_entry", "params_parameter"]
+__all__ = ["INVARIANT", "Given", "add_loop", "argument", "end_entry", "params_parameter", "report"]
 
 INVARIANT = ", !invariant.load !{}"
 
@@ -49,6 +50,11 @@ def argument(text: FunctionText, position: int, params: ParamsType | None = None
     place = text.value(f"getelementptr inbounds ptr, ptr %args, i64 {position}")
     known = "" if params is None else f", !dereferenceable !{{i64 {params.size}}}, !align !{{i64 {params.align}}}"
     return text.value(f"load ptr, ptr {place}, align 8{INVARIANT}{known}")
+
+
+def report(text: FunctionText, position: int) -> Given:
+    """The record for the first check that fails, which the last argument points to."""
+    return Given("ptr", REPORT, text.value(f"load ptr, ptr {argument(text, position)}, align 8{INVARIANT}"))
 
 
 def params_parameter(params: ParamsType) -> str:

@@ -6,6 +6,7 @@ from gompute.errors import InternalError
 from gompute.frontend import typed
 from gompute.frontend.dialects.atomics import converted
 from gompute.frontend.dialects.dialect import Dialect
+from gompute.frontend.dialects.reports import call_or_report
 from gompute.frontend.irtext.text import FunctionText
 from gompute.frontend.irtext.values import element_address, load, store, value_type
 from gompute.lang.types import U64, ScalarType
@@ -18,13 +19,15 @@ def emit_element(text: FunctionText, dialect: Dialect, kernel: typed.GeneratedKe
 
     Args:
         suffix: metadata to attach to each access of an array.
+
+    Where a check fails, it goes to the block "done".
     """
     if isinstance(kernel, typed.IndirectKernel):
         _moved_element(text, dialect, kernel, index)
         return
     pointer = dialect.global_pointer
-    if kernel.function.uses:
-        raise InternalError(f"the function of the kernel {kernel.name!r} uses {', '.join(sorted(kernel.function.uses))}")
+    if more := kernel.function.uses - {"check"}:
+        raise InternalError(f"the function of the kernel {kernel.name!r} uses {', '.join(sorted(more))}")
     passed = []
     for array in kernel.inputs:
         address = element_address(text, array.element, pointer, f"%{array.name}", index)
@@ -34,7 +37,7 @@ def emit_element(text: FunctionText, dialect: Dialect, kernel: typed.GeneratedKe
     if kernel.params is not None:
         passed.append(f"{dialect.params_pointer} %params")
     output = kernel.output
-    result = text.value(f"call {value_type(output.element)} @{kernel.function.symbol}({', '.join(passed)})")
+    result = call_or_report(text, dialect, kernel.function, passed, (index, "0", "0"), "done")
     store(text, output.element, result, pointer, element_address(text, output.element, pointer, f"%{output.name}", index), suffix)
 
 

@@ -9,7 +9,9 @@ from gompute.frontend import typed
 from gompute.frontend.dialects.dialect import FUNCTION_ATTRIBUTES
 from gompute.frontend.dialects.element import emit_element, memory_attributes
 from gompute.frontend.dialects.gpu_tiles import Block
+from gompute.frontend.dialects.reports import NOWHERE, REPORT, call_or_report
 from gompute.frontend.dialects.tiles import TileEmitter
+from gompute.frontend.irtext.failing import make_note
 from gompute.frontend.irtext.text import FunctionText, ModuleText, safe_name
 from gompute.frontend.irtext.values import memory_type, value_type
 from gompute.lang.types import ParamsType, PointerType, ScalarType, SharedArrayType, ViewType
@@ -89,7 +91,11 @@ class GpuDialect(ABC):
     def generated_kernel(self, module: ModuleText, kernel: typed.GeneratedKernel) -> None:
         """Arrays, counts and params; work-item i does what there is to do for i, where i is below the first count."""
         arguments = self._arguments(kernel)
-        text = FunctionText(module)
+        text = FunctionText(module, self.alloca_suffix)
+        if isinstance(kernel, typed.ElementwiseKernel):
+            text.belong_to(kernel.name, kernel.function.location)
+        if kernel.checked:
+            make_note(text, self.private_pointer)
         index = self.index(text, "global_id", 0)
         text.branch_if(text.value(f"icmp ult i64 {index}, %{kernel.counts[0]}"), "element", "done")
         text.start("element")
@@ -102,8 +108,9 @@ class GpuDialect(ABC):
         """Arrays, counts and params; block i does tile i, where there is one."""
         arguments = self._arguments(kernel)
         text = FunctionText(module, self.alloca_suffix)
+        text.belong_to(kernel.name, kernel.combine.location)
         block = Block(self, kernel, text)
-        tiles = TileEmitter(text, kernel, block)
+        tiles = TileEmitter(text, kernel, block, self)
         count = tiles.launch()
         number = self.index(text, "block_id", 0)
         text.branch_if(text.value(f"icmp ult i64 {number}, {count}"), "tile", "done")
@@ -115,7 +122,10 @@ class GpuDialect(ABC):
 
     def raw_kernel(self, module: ModuleText, kernel: typed.RawKernel) -> None:
         """The function's own parameters."""
-        text = FunctionText(module)
+        text = FunctionText(module, self.alloca_suffix)
+        text.belong_to(kernel.name, kernel.function.location)
+        if kernel.checked:
+            make_note(text, self.private_pointer)
         arguments, passed = [], []
         taken = {"entry"}  # the block's name; blocks and values share their names
         for position, slot in enumerate(kernel.function.parameters):
@@ -135,8 +145,11 @@ class GpuDialect(ABC):
                 arguments.append(f"{memory_type(slot.type)} {name}")
                 value = text.value(f"icmp ne i8 {name}, 0") if slot.type.kind == "bool" else name
                 passed.append(f"{value_type(slot.type)} {value}")
-        text.effect(f"call void @{kernel.function.symbol}({', '.join(passed)})")
+        place = [self.index(text, "global_id", dim) for dim in range(3)] if kernel.checked else NOWHERE
+        call_or_report(text, self, kernel.function, passed, place, "done")
+        text.start("done")
         text.ret("void")
+        arguments += self._report(kernel)
         header = self._header(kernel.name, arguments, kernel.block_size, exact=False)
         module.add_function(text.definition(f"{header} convergent" if kernel.function.together else header))
 
@@ -148,7 +161,11 @@ class GpuDialect(ABC):
         arguments += [f"i64 %{count}" for count in kernel.counts]
         if kernel.params is not None:
             arguments.append(f"{self.params_argument(kernel.params)} %params")
-        return arguments
+        return [*arguments, *self._report(kernel)]
+
+    def _report(self, kernel: typed.Kernel) -> list[str]:
+        """The last parameter of a kernel in which a check may fail."""
+        return [f"{self.global_pointer} align 8 {REPORT}"] if kernel.checked else []
 
     def _header(self, name: str, arguments: list[str], block_size: tuple[int, int, int], *, exact: bool, convergent: bool = False) -> str:
         attributes = f"{'convergent ' if convergent else ''}{FUNCTION_ATTRIBUTES} {self.block_attributes(block_size, exact=exact)}"

@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gompute.frontend import typed
+from gompute.frontend.dialects.dialect import Dialect
+from gompute.frontend.dialects.reports import reporting
 from gompute.frontend.dialects.team import Fetch, Team
 from gompute.frontend.irtext.loops import counted
 from gompute.frontend.irtext.text import FunctionText
@@ -28,8 +30,9 @@ class TileEmitter:
     The function's values %data or %in, %partials, %out, %len, %stage and %params are the kernel's arguments.
     """
 
-    def __init__(self, text: FunctionText, kernel: typed.TiledKernel, team: Team) -> None:
+    def __init__(self, text: FunctionText, kernel: typed.TiledKernel, team: Team, dialect: Dialect) -> None:
         self.text = text
+        self._dialect = dialect
         self.kernel = kernel
         self.team = team
         self.result = kernel.result
@@ -324,8 +327,8 @@ class TileEmitter:
         value = load(text, kernel.element, pointer, address)
         if kernel.pre is None:
             return value
-        params = "" if kernel.params is None else f", {self.team.params_pointer} %params"
-        return text.value(f"call {self.register} @{kernel.pre.symbol}({value_type(kernel.element)} {value}{params})")
+        params = [] if kernel.params is None else [f"{self.team.params_pointer} %params"]
+        return self._call(kernel.pre, [f"{value_type(kernel.element)} {value}", *params])
 
     def _partial(self, place: str) -> str:
         return load(
@@ -333,7 +336,12 @@ class TileEmitter:
         )
 
     def combine(self, left: str, right: str) -> str:
-        return self.text.value(f"call {self.register} @{self.kernel.combine.symbol}({self.register} {left}, {self.register} {right})")
+        return self._call(self.kernel.combine, [f"{self.register} {left}", f"{self.register} {right}"])
+
+    def _call(self, function: typed.Function, arguments: list[str]) -> str:
+        """Call one of the author's functions. After a check has failed the others of the team are not left waiting: the work goes on."""
+        symbol, first = reporting(self.text.module, self._dialect, function)
+        return self.text.value(f"call {self.register} @{symbol}({', '.join([*first, *arguments])})")
 
     def own(self, array: str, place: str) -> str:
         """What the team's `array` holds at a place."""

@@ -6,6 +6,6 @@ and nothing is called but the module's own functions and intrinsics that every t
 
 from __future__ import annotations
 
-from gompute.frontend.emit.module import emit
+from gompute.frontend.emit.module import emit, emitted
 
-__all__ = ["emit"]
+__all__ = ["emit", "emitted"]

@@ -9,7 +9,9 @@ from gompute.errors import InternalError
 from gompute.frontend import typed
 from gompute.frontend.dialects.dialect import CONTEXT_ARGUMENT, Dialect
 from gompute.frontend.emit import arithmetic, exact
+from gompute.frontend.emit.checks import check_binary, check_index
 from gompute.frontend.emit.conversion import cast
+from gompute.frontend.irtext.failing import Failures, call_failing
 from gompute.frontend.irtext.text import FunctionText
 from gompute.frontend.irtext.values import constant, element_address, load, value_type
 from gompute.lang.types import LocalArrayType, ParamsType, PointerType, ScalarType, SharedArrayType, TableType, ViewType
@@ -23,6 +25,7 @@ class ExpressionEmitter(ABC):
 
     Attributes:
         text: the function's text so far.
+        failures: the ways out of the function that failed checks take.
         places: the address of every scalar variable and of every local and shared array, the operand of every pointer and params
             parameter.
         extents: the length of each dimension of every view.
@@ -32,6 +35,7 @@ class ExpressionEmitter(ABC):
         self.text = text
         self.dialect = dialect
         self.function = function
+        self.failures = Failures(dialect.private_pointer)
         self.places: dict[typed.Slot, str] = {}
         self.extents: dict[typed.Slot, tuple[str, ...]] = {}
         # The value that a scalar variable has here, where the current block assigned or read it. Saves most loads, and the time that
@@ -53,6 +57,7 @@ class ExpressionEmitter(ABC):
             typed.Index: self._index,
             typed.Extent: self._extent,
             typed.Load: self._load,
+            typed.Bounded: self._bounded,
             typed.Atomic: self._atomic,
             typed.Warp: self._warp,
             typed.Call: self._call_value,
@@ -138,6 +143,11 @@ class ExpressionEmitter(ABC):
         element, pointer, base = self.array(node.base)
         return load(self.text, element, pointer, element_address(self.text, element, pointer, base, self.expression(node.at)))
 
+    def _bounded(self, node: typed.Bounded) -> str:
+        index, bound = self.expression(node.at), self.expression(node.bound)
+        check_index(self, node, index, bound)
+        return index
+
     def _extent(self, node: typed.Extent) -> str:
         return self.extents[node.slot][node.axis]
 
@@ -161,6 +171,8 @@ class ExpressionEmitter(ABC):
     def _binary(self, node: typed.Binary) -> str:
         left, right = self.expression(node.left), self.expression(node.right)
         constant_right = node.right.value if isinstance(node.right, typed.Constant) else None
+        if node.site is not None:
+            check_binary(self, node, node.site, left, right)
         return arithmetic.binary(self.text, node.type, node.op, left, right, constant_right)
 
     def _compare(self, node: typed.Compare) -> str:
@@ -247,6 +259,10 @@ class ExpressionEmitter(ABC):
                 arguments.append(f"{self.dialect.params_pointer} {self._place(argument)}")
             else:
                 raise InternalError(f"{argument.name!r} of type {argument.type} is passed to {function.symbol!r}")
+        if "check" in function.uses:
+            value, passed = call_failing(self.text, function.result, function.symbol, arguments, self.dialect.private_pointer)
+            self.failures.leave_unless(self.text, passed)
+            return value or None
         if function.result is None:
             self.text.effect(f"call void @{function.symbol}({', '.join(arguments)})")
             return None
@@ -281,7 +297,7 @@ def _cost(node: typed.Expression, budget: int = _FREE) -> int:
         return 1 if node.at is None else _DEAR
     if isinstance(node, (typed.Unary, typed.Cast, typed.Approximate)):
         operands: tuple[typed.Expression, ...] = (node.operand,)
-    elif isinstance(node, typed.Compare) or (isinstance(node, typed.Binary) and node.op in _CHEAP_BINARY):
+    elif isinstance(node, typed.Compare) or (isinstance(node, typed.Binary) and node.op in _CHEAP_BINARY and node.site is None):
         operands = (node.left, node.right)
     elif isinstance(node, typed.Select):
         operands = (node.condition, node.then, node.otherwise)

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from gompute.errors import InternalError
 from gompute.frontend import typed
 from gompute.frontend.dialects.dialect import CONTEXT_ARGUMENT, Dialect, Suspension
+from gompute.frontend.dialects.reports import REPORT, emit_report
+from gompute.frontend.emit.checks import check_assert
 from gompute.frontend.emit.expression import ExpressionEmitter
 from gompute.frontend.emit.loops import Range, begin_range
+from gompute.frontend.irtext.failing import NOTE, failed, failing_type, given_back, make_note
 from gompute.frontend.irtext.text import FunctionText, ModuleText, safe_name
 from gompute.frontend.irtext.values import constant, element_address, memory_type, store, value_type
 from gompute.lang.types import LocalArrayType, ParamsType, PointerType, ScalarType, SharedArrayType, ViewType
@@ -64,6 +67,7 @@ class _FunctionEmitter(ExpressionEmitter):
             typed.Evaluate: self._evaluate,
             typed.Clear: self._clear,
             typed.Barrier: self._barrier,
+            typed.At: self._at,
         }
 
     def definition(self) -> str:
@@ -72,31 +76,48 @@ class _FunctionEmitter(ExpressionEmitter):
         attributes = f"#{int(function.inline)}"
         if function.together and self.dialect.suspension is None:
             attributes += " convergent"
-        header = f"define internal {self._result_type()} @{function.symbol}({', '.join(self._parameters())}) {attributes}"
+        self.text.belong_to(function.symbol, function.location)
+        parameters = self._parameters()
+        if "check" in function.uses:
+            parameters.append(f"{self.dialect.private_pointer} {NOTE}")
+        header = f"define internal {self._result_type()} @{function.symbol}({', '.join(parameters)}) {attributes}"
         self._shared()
         self._locals(function)
         self._block(function.body)
         if self.text.open:
             if function.result is not None:
                 raise InternalError(f"a path of the function {function.symbol!r} ends without a value")
-            self.text.ret("void")
+            self._give(None)
+        if self.failures.any:
+            self.failures.gather(self.text)
+            self.text.ret(failed(self.text, function.result))
         return self.text.definition(header)
 
     def coroutine(self, suspension: Suspension) -> str:
         """The whole function as text: a kernel's work-item that stops at its barriers."""
-        function = self.function
-        suspension.begin(self.text, context=function.needs_context)
+        function, text = self.function, self.text
+        text.belong_to(function.symbol, function.location)
+        suspension.begin(text, context=function.needs_context)
         parameters = [*suspension.parameters, *self._parameters(context=False)]
+        if "check" in function.uses:
+            parameters.append(f"{self.dialect.global_pointer} {REPORT}")
+            make_note(text, self.dialect.private_pointer)
         self._shared()
         self._locals(function)
         self._exit = _Exit("finished")
         self._block(function.body)
-        if self.text.open:
-            self.text.branch("finished")
-        suspension.end(self.text)
-        return self.text.definition(f"define internal ptr @{function.symbol}({', '.join(parameters)}) presplitcoroutine #0")
+        if text.open:
+            text.branch("finished")
+        if self.failures.any:
+            self.failures.gather(text)
+            emit_report(text, self.dialect, [self.dialect.index(text, "global_id", dim) for dim in range(3)])
+            text.branch("finished")
+        suspension.end(text)
+        return text.definition(f"define internal ptr @{function.symbol}({', '.join(parameters)}) presplitcoroutine #0")
 
     def _result_type(self) -> str:
+        if "check" in self.function.uses and self._exit is None:
+            return failing_type(self.function.result)
         return "void" if self.function.result is None else value_type(self.function.result)
 
     def _parameters(self, *, context: bool = True) -> list[str]:
@@ -208,7 +229,9 @@ class _FunctionEmitter(ExpressionEmitter):
             body = text.new_block("body")
             text.branch_if(condition, body, end)
             self.start(body)
+        line = text.mark
         loop = self._loop_body(node.body, _Loop(next=head, end=end))
+        text.mark = line
         if text.open:
             text.branch(head)
         if loop.left or not forever:
@@ -216,7 +239,9 @@ class _FunctionEmitter(ExpressionEmitter):
 
     def _for_range(self, node: typed.ForRange) -> None:
         counter: Range = begin_range(self, node)
+        line = self.text.mark
         self._loop_body(node.body, _Loop(next=counter.step, end=counter.end))
+        self.text.mark = line
         counter.finish(self)
 
     def _loop_body(self, body: tuple[typed.Statement, ...], loop: _Loop) -> _Loop:
@@ -237,19 +262,27 @@ class _FunctionEmitter(ExpressionEmitter):
                 pointer = self.dialect.private_pointer
                 self.text.effect(f"store {self._result_type()} {self.expression(node.value)}, {pointer} {self._exit.result}")
             self.text.branch(self._exit.block)
-        elif node.value is None:
-            self.text.ret("void")
         else:
-            self.text.ret(f"{self._result_type()} {self.expression(node.value)}")
+            self._give(None if node.value is None else self.expression(node.value))
+
+    def _give(self, value: str | None) -> None:
+        if "check" in self.function.uses:
+            self.text.ret(given_back(self.text, self.function.result, value))
+        else:
+            self.text.ret("void" if value is None else f"{self._result_type()} {value}")
 
     def _assert(self, node: typed.Assert) -> None:
-        """Nothing: this is not a checked build."""
+        if "check" in self.function.uses:
+            check_assert(self, node)
 
     def _evaluate(self, node: typed.Evaluate) -> None:
         if isinstance(node.call, typed.Call):
             self.call(node.call)
         else:
             self.expression(node.call)
+
+    def _at(self, node: typed.At) -> None:
+        self.text.at(self.function.location.path, node.line)
 
     def _barrier(self, node: typed.Barrier) -> None:
         if "barrier" not in self.function.uses:

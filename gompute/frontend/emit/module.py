@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from gompute.artifacts.checks import Check
 from gompute.frontend import typed
 from gompute.frontend.dialects import dialect_for
 from gompute.frontend.dialects.dialect import FUNCTION_ATTRIBUTES
 from gompute.frontend.emit.function import emit_function
+from gompute.frontend.irtext.failing import WEIGHTS
+from gompute.frontend.irtext.lines import Lines
 from gompute.frontend.irtext.text import ModuleText
 from gompute.frontend.recursion import deep_recursion
 from gompute.targets import FAST, Mode
@@ -16,15 +19,29 @@ if TYPE_CHECKING:
     from gompute.targets import Target
 
 
-def emit(module: typed.Module, target: Target, mode: Mode = FAST) -> str:
-    """The LLVM IR of a module for a target: a complete module in text form, the same for equal input.
+class Emitted(NamedTuple):
+    """The LLVM IR of a module: complete, in text form, the same for equal input; and the checks that it makes, in the order of their
+    numbers."""
+
+    ir: str
+    checks: tuple[Check, ...]
+
+
+def emit(module: typed.Module, target: Target) -> str:
+    """The LLVM IR of a module for a target, without checks and line tables."""
+    return emitted(module, target, FAST).ir
+
+
+def emitted(module: typed.Module, target: Target, mode: Mode) -> Emitted:
+    """The LLVM IR of a module for a target.
 
     Raises:
         InternalError: the tree breaks a promise of `gompute.frontend.typed`.
     """
     dialect = dialect_for(target)
     symbols = [kernel.name for kernel in module.kernels] + [function.symbol for function in module.functions]
-    text = ModuleText(symbols, dialect.table_space)
+    lines = Lines(directives=target.backend == "cuda", optimized=mode.optimize != "debug") if mode.lines else None
+    text = ModuleText(symbols, dialect.table_space, lines)
     bodies = {kernel.function for kernel in module.kernels if isinstance(kernel, typed.RawKernel)}
     with deep_recursion():
         for function in module.functions:
@@ -40,4 +57,8 @@ def emit(module: typed.Module, target: Target, mode: Mode = FAST) -> str:
     footer = f"attributes #0 = {{ {FUNCTION_ATTRIBUTES} }}\nattributes #1 = {{ alwaysinline {FUNCTION_ATTRIBUTES} }}"
     if dialect.module_metadata:
         footer += f"\n\n{dialect.module_metadata}"
-    return text.render(header, footer)
+    if text.checks:
+        footer += f"\n\n{WEIGHTS}"
+    if lines is not None:
+        footer += f"\n\n{lines.render()}"
+    return Emitted(text.render(header, footer), tuple(text.checks))

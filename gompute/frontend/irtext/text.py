@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
+from gompute.artifacts.checks import Check
 from gompute.errors import InternalError
+from gompute.frontend.irtext.lines import Lines
 from gompute.frontend.irtext.values import constant, memory_type
 from gompute.lang.types import ScalarType, TableType
+
+if TYPE_CHECKING:
+    from gompute.frontend.vocabulary import Location
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_]")
 
@@ -23,12 +29,18 @@ class ModuleText:
     Args:
         reserved: symbols that belong to kernels and device functions.
         table_space: how the address space of constant tables is written, with a blank after it; empty for the default one.
+        lines: the line tables, where there are any.
+
+    Attributes:
+        checks: those that code was emitted for.
 
     Raises:
         InternalError: a symbol is reserved twice.
     """
 
-    def __init__(self, reserved: Iterable[str], table_space: str) -> None:
+    def __init__(self, reserved: Iterable[str], table_space: str, lines: Lines | None = None) -> None:
+        self.lines = lines
+        self.checks: list[Check] = []
         self._symbols: set[str] = set()
         for symbol in reserved:
             if symbol in self._symbols:
@@ -41,6 +53,11 @@ class ModuleText:
         self._support: dict[str, str] = {}
         self._functions: list[str] = []
         self._variables: list[str] = []
+
+    def check(self, check: Check) -> str:
+        """The number of a new check, counted from 1."""
+        self.checks.append(check)
+        return str(len(self.checks))
 
     def add_function(self, definition: str) -> None:
         """Append a complete definition."""
@@ -114,30 +131,46 @@ class FunctionText:
         module: where intrinsics and support functions are declared.
         block: the name of the current block.
         open: whether the current block still lacks its last instruction; text appended while it is False would be a syntax error.
+        mark: what is attached to every instruction from now on, with a comma before it.
     """
 
-    __slots__ = ("_alloca_suffix", "_allocas", "_lines", "_next_block", "_next_value", "block", "module", "open")
+    __slots__ = ("_alloca_suffix", "_allocas", "_home", "_lines", "_next_block", "_next_value", "_scope", "block", "mark", "module", "open")
 
     def __init__(self, module: ModuleText, alloca_suffix: str = "") -> None:
         self.module = module
         self.block = "entry"
         self.open = True
+        self.mark = ""
+        self._scope: int | None = None
+        self._home = ""
         self._alloca_suffix = alloca_suffix
         self._allocas: list[str] = []
         self._lines: list[str] = []
         self._next_value = 0
         self._next_block = 0
 
+    def belong_to(self, name: str, location: Location) -> None:
+        """Where there are line tables, this is the function of that name, and what follows is of the line that it begins in."""
+        if self.module.lines is not None:
+            self._scope, self._home = self.module.lines.function(name, location), location.path
+            self.at(location.path, location.line)
+
+    def at(self, path: str, line: int) -> None:
+        """What follows is of that line."""
+        lines, scope = self.module.lines, self._scope
+        if lines is not None and scope is not None:
+            self.mark = lines.at(scope if path == self._home else lines.inside(scope, path), line)
+
     def value(self, instruction: str) -> str:
         """Append an instruction that has a result; gives the result's name."""
         name = f"%{self._next_value}"
         self._next_value += 1
-        self._lines.append(f"  {name} = {instruction}")
+        self._lines.append(f"  {name} = {instruction}{self.mark}")
         return name
 
     def effect(self, instruction: str) -> None:
         """Append an instruction without a result."""
-        self._lines.append(f"  {instruction}")
+        self._lines.append(f"  {instruction}{self.mark}")
 
     def alloca(self, register: str, align: int, name: str) -> str:
         """A stack place, made in the entry block wherever the text is now; gives its address."""
@@ -153,24 +186,24 @@ class FunctionText:
     def start(self, block: str) -> None:
         """Begin `block`; the text before it must be closed by then, or falls through into it."""
         if self.open:
-            self._lines.append(f"  br label %{block}")
+            self._lines.append(f"  br label %{block}{self.mark}")
         self._lines.append(f"{block}:")
         self.block = block
         self.open = True
 
     def branch(self, block: str, suffix: str = "") -> None:
         """End the current block with a jump; `suffix` is metadata to attach."""
-        self._lines.append(f"  br label %{block}{suffix}")
+        self._lines.append(f"  br label %{block}{suffix}{self.mark}")
         self.open = False
 
     def branch_if(self, condition: str, then: str, otherwise: str, suffix: str = "") -> None:
         """End the current block with a choice by an i1; `suffix` is metadata to attach."""
-        self._lines.append(f"  br i1 {condition}, label %{then}, label %{otherwise}{suffix}")
+        self._lines.append(f"  br i1 {condition}, label %{then}, label %{otherwise}{suffix}{self.mark}")
         self.open = False
 
     def ret(self, value: str) -> None:
         """End the current block with a return of `value` (type and operand, or ``void``)."""
-        self._lines.append(f"  ret {value}")
+        self._lines.append(f"  ret {value}{self.mark}")
         self.open = False
 
     def intrinsic(self, name: str, result: str, *arguments: tuple[str, str]) -> str:
@@ -187,4 +220,6 @@ class FunctionText:
         """The finished text: `header` is all before the opening brace."""
         if self.open:
             raise InternalError(f"a block of this function was left open: {header}")
+        if self._scope is not None:
+            header += f" !dbg !{self._scope}"
         return "\n".join([f"{header} {{", "entry:", *self._allocas, *self._lines, "}"])

@@ -1,0 +1,122 @@
+"""Functions in which a check may fail, and how their callers hear of it.
+
+Such a function gives, beside its result, whether a check has failed, and takes one argument more, the address of a note on the stack of the
+kernel's entry point: what failed is written there. A caller that hears of a failure leaves its own work and hands it on, up to the entry
+point. No unwinding and no instruction that ends a thread takes part, so this works alike on every backend, and where functions are inlined
+nothing of it is left but jumps. The note is written as if others read it: LLVM would otherwise carry its values along every way out, and a
+model has thousands.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from gompute.frontend.irtext.text import FunctionText
+from gompute.frontend.irtext.values import value_type
+from gompute.lang.types import ScalarType
+
+__all__ = [
+    "LIKELY",
+    "NOTE",
+    "WEIGHTS",
+    "Failure",
+    "Failures",
+    "call_failing",
+    "failed",
+    "failing_type",
+    "given_back",
+    "make_note",
+    "read_note",
+]
+
+NOTE = "%gompute.note"
+"""The value that holds the address of the note: no name of an author's has a dot."""
+#: To attach to a jump that is taken to its first block unless something is wrong.
+LIKELY = ", !prof !90"
+#: What `LIKELY` refers to.
+WEIGHTS = '!90 = !{!"branch_weights", i32 1048575, i32 1}'
+# Offset and type of the parts of a note.
+_PARTS = ((0, "i32"), (8, "i64"), (16, "i64"))
+_SIZE = 24
+
+
+class Failure(NamedTuple):
+    """Operands: the number of the check, an i32, then two i64 that its kind gives a meaning to."""
+
+    check: str
+    value: str
+    bound: str
+
+
+def failing_type(result: ScalarType | None) -> str:
+    """The IR type of what a function with that result gives."""
+    return "i1" if result is None else f"{{ {value_type(result)}, i1 }}"
+
+
+def given_back(text: FunctionText, result: ScalarType | None, value: str | None) -> str:
+    """What to return where nothing has failed, type and operand."""
+    kind = failing_type(result)
+    if result is None:
+        return f"{kind} false"
+    return f"{kind} {text.value(f'insertvalue {kind} zeroinitializer, {value_type(result)} {value}, 0')}"
+
+
+def failed(text: FunctionText, result: ScalarType | None) -> str:
+    """What to return where a check has failed, type and operand."""
+    kind = failing_type(result)
+    return f"{kind} true" if result is None else f"{kind} {text.value(f'insertvalue {kind} zeroinitializer, i1 true, 1')}"
+
+
+def call_failing(text: FunctionText, result: ScalarType | None, symbol: str, arguments: list[str], pointer: str) -> tuple[str, str]:
+    """Call such a function with a note of the type `pointer`; gives its result (empty where it has none), and an i1: nothing failed."""
+    kind = failing_type(result)
+    made = text.value(f"call {kind} @{symbol}({', '.join([*arguments, f'{pointer} {NOTE}'])})")
+    value = "" if result is None else text.value(f"extractvalue {kind} {made}, 0")
+    wrong = made if result is None else text.value(f"extractvalue {kind} {made}, 1")
+    return value, text.value(f"xor i1 {wrong}, true")
+
+
+def make_note(text: FunctionText, pointer: str) -> None:
+    """Room for a note, in an entry point; the text is in the entry block."""
+    place = text.alloca(f"[{_SIZE} x i8]", 8, "note")
+    text.effect(f"{NOTE} = getelementptr inbounds i8, {pointer} {place}, i64 0")
+
+
+def read_note(text: FunctionText, pointer: str) -> Failure:
+    """What failed."""
+    parts = []
+    for offset, register in _PARTS:
+        address = text.value(f"getelementptr inbounds i8, {pointer} {NOTE}, i64 {offset}")
+        parts.append(text.value(f"load volatile {register}, {pointer} {address}, align {int(register[1:]) // 8}"))
+    return Failure(*parts)
+
+
+class Failures:
+    """The ways out of one function."""
+
+    def __init__(self, pointer: str) -> None:
+        self._pointer = pointer
+        self._written: list[tuple[str, Failure, str]] = []
+        self.any = False
+
+    def leave_unless(self, text: FunctionText, passed: str, failure: Failure | None = None) -> None:
+        """Go on where `passed`, an i1, is true; else leave, with a note of the failure where there is none yet."""
+        self.any = True
+        after = text.new_block("passed")
+        out = "failed"
+        if failure is not None:
+            out = text.new_block("wrong")
+            self._written.append((out, failure, text.mark))
+        text.branch_if(passed, after, out, LIKELY)
+        text.start(after)
+
+    def gather(self, text: FunctionText) -> None:
+        """Begin the block "failed", which every way out leads to; the text before it must be closed."""
+        for block, failure, mark in self._written:
+            text.start(block)
+            text.mark = mark
+            for (offset, register), operand in zip(_PARTS, failure, strict=True):
+                address = text.value(f"getelementptr inbounds i8, {self._pointer} {NOTE}, i64 {offset}")
+                text.effect(f"store volatile {register} {operand}, {self._pointer} {address}, align {int(register[1:]) // 8}")
+            text.branch("failed")
+        text.start("failed")
