@@ -62,6 +62,8 @@ class RawKernel:
         if threads is not None and opened.backend != "cpu":
             raise InvalidArgument(f"threads: is for the cpu backend; this handle is on {opened.backend}")
         self._threads = thread_count(threads)
+        if isinstance(opened.kernel, DeviceKernel):
+            opened.kernel.has_shared(entry.resources.shared or 0)
         self._opened = opened
         self._closed = False
         self._packing = Packing(entry.arguments, opened.record)

@@ -115,6 +115,11 @@ class DeviceKernel:
         self._report: Report | None = None
         #: Bytes of dynamic shared memory that need no permission, or have it.
         self._shared = self._FREE_SHARED
+        self._own_shared = 0
+
+    def has_shared(self, size: int) -> None:
+        """Says how many bytes of shared memory the kernel's own arrays take: those of a launch come on top of them."""
+        self._own_shared, self._shared = size, self._FREE_SHARED - size
 
     def report_to(self, entry: KernelEntry) -> int:
         """The address of the record that a launch passes last, where the kernel has checks; every wait looks at it from now on."""
@@ -161,8 +166,9 @@ class DeviceKernel:
                     f"grid: {blocks} blocks of {items} are {blocks * items} work-items in {axis}; {self._accelerator.backend} takes at "
                     f"most {facts.max_items}: launch on parts of the data"
                 )
-        if not 0 <= shared <= facts.max_shared:
-            raise InvalidArgument(f"shared: {shared} bytes; {facts.device.label} gives a block at most {facts.max_shared}")
+        if not 0 <= shared <= facts.max_shared - self._own_shared:
+            own = f" and {self._own_shared} of the kernel's own arrays" if self._own_shared else ""
+            raise InvalidArgument(f"shared: {shared} bytes{own}; {facts.device.label} gives a block at most {facts.max_shared}")
 
     def launch_packed(self, grid: Dim3, block: Dim3, shared: int, arguments: int, stream: Stream | None = None) -> None:
         """Launches with packed arguments and returns at once.

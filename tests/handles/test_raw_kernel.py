@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from gompute.artifacts.describe import entry_of
+from gompute.artifacts.entry import Resources
+from gompute.artifacts.write import write_set
 from gompute.errors import InvalidArgument, KernelNotFound, LaunchFailed
 from gompute.handles.kernel_set import KernelSet
 from gompute.handles.raw_kernel import RawKernel
 from gompute.lang import abi
 from gompute.runtime.dim3 import Dim3
+from tests.driver import sets
 from tests.driver.control import Driver
 from tests.driver.kernels import Inner, Mixed, Params, every_type, negate, params_to, raw_add, scale_relu, where
 
@@ -219,6 +225,24 @@ def test_shared_memory_is_a_number(opened: Opened) -> None:
         for size in (1_000_000, 10**9):
             with pytest.raises(InvalidArgument, match=rf"shared: {size} bytes; {named} gives a block at most \d+"):
                 opened.launch(kernel, 1, 1, np.zeros((1, 8), np.uint64), shared=size)
+
+
+@pytest.mark.parametrize("backend", ["cuda", "hip"])
+def test_shared_memory_of_a_launch_comes_on_top_of_the_kernels_own(
+    backend: str, request: pytest.FixtureRequest, tmp_path: Path, kernels_so: Path
+) -> None:
+    request.getfixturevalue({"cuda": "nvidia", "hip": "amd"}[backend])
+    entries = (replace(entry_of(where), resources=Resources(shared=40000)),)
+    units = [sets.unit(target, entries, kernels_so) for target in (sets.CUDA_TARGET, sets.HIP_TARGET)]
+    write_set(tmp_path / "set", units, generator={"gompute": "0.1.0"})
+    with RawKernel(where, backend, kernels=tmp_path / "set") as kernel, kernel.alloc(64) as buffer:
+        limit = kernel._opened.kernel._accelerator.facts.max_shared  # type: ignore[union-attr]
+        kernel.launch(1, 1, buffer, shared=limit - 40000)
+        with pytest.raises(
+            InvalidArgument, match=rf"shared: {limit - 39999} bytes and 40000 of the kernel's own arrays; .* at most {limit}"
+        ):
+            kernel.launch(1, 1, buffer, shared=limit - 39999)
+        kernel.synchronize()
 
 
 def test_the_number_of_arguments(opened: Opened) -> None:

@@ -78,6 +78,15 @@ def test_much_shared_memory_is_asked_for_once(nvidia: Driver) -> None:
         assert [call for call in nvidia.calls if "Attribute 8" in call] == ["cuFuncSetAttribute 8 65536"]
         with pytest.raises(InvalidArgument, match=r"shared: 101377 bytes; Test Device 0 \(sm_86\) gives a block at most 101376"):
             kernel.check(Dim3(1), Dim3(1), 101377)
+        kernel.has_shared(40000)
+        with pytest.raises(
+            InvalidArgument, match=r"shared: 61377 bytes and 40000 of the kernel's own arrays; Test Device 0 \(sm_86\) gives"
+        ):
+            kernel.check(Dim3(1), Dim3(1), 61377)
+        for shared in (9152, 9153):  # with its own they are what needs no permission, and one byte more
+            kernel.check(Dim3(1), Dim3(1), shared)
+            kernel.launch_packed(Dim3(1), Dim3(1), shared, frame.address)
+        assert [call for call in nvidia.calls if "Attribute 8" in call][1:] == ["cuFuncSetAttribute 8 9153"]
         nvidia.fail("cuFuncSetAttribute")
         with pytest.raises(LaunchFailed, match="cannot allow 70000 bytes of shared memory: cuFuncSetAttribute gave"):
             kernel.launch_packed(Dim3(1), Dim3(1), 70000, frame.address)
