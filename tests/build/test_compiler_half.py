@@ -138,4 +138,5 @@ def test_one_root_for_one_target_at_a_time_makes_the_bytes_of_a_whole_build(half
 def test_the_half_holds_nothing_of_the_other(half: Path) -> None:
     """And so this test can fail: what the halves are in the tree is what was copied here."""
     there = {path.name for path in (ROOT / "gompute").iterdir() if path.name not in ("__pycache__", "py.typed", "example")}
-    assert there - {path.name for path in (half / "gompute").iterdir()} == {"runtime", "handles", "manifest"}
+    left_out = there - {path.name for path in (half / "gompute").iterdir()}
+    assert {"runtime", "handles"} <= left_out <= {"runtime", "handles", "manifest"}
