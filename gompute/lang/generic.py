@@ -17,7 +17,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from gompute.lang.types import BOOL, PointerType, ScalarType, ViewType
 
-__all__ = ["Bindings", "Pattern", "bind", "choices", "combinations", "no_types", "parameters_of", "suffix_of"]
+__all__ = ["Bindings", "Pattern", "bind", "choices", "combinations", "followed", "no_types", "parameters_of", "suffix_of"]
 
 #: The scalar type that each type parameter stands for in an instance.
 Bindings: TypeAlias = Mapping[TypeVar, ScalarType]
@@ -65,6 +65,22 @@ def bind(annotation: Any, bindings: Bindings) -> Any:
     if isinstance(annotation, Pattern) and annotation.parameter in bindings:
         return annotation.of(bindings[annotation.parameter])
     return annotation
+
+
+def followed(joints: Iterable[tuple[Any, Any]], known: Bindings) -> Bindings:
+    """What type parameters stand for where the two annotations of each joint are one type: `known`, and what follows from it. A parameter
+    that may not stand for the type that it meets stays open."""
+    bindings = dict(known)
+    waiting = [joint for pair in joints for joint in (pair, pair[::-1])]
+    while True:
+        fixed = {
+            parameter: kind
+            for parameter, other in waiting
+            if isinstance(parameter, TypeVar) and (kind := bind(other, bindings)) in choices(parameter) and parameter not in bindings
+        }
+        if not fixed:
+            return bindings
+        bindings |= fixed
 
 
 def suffix_of(types: tuple[ScalarType, ...]) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from string import ascii_lowercase
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from gompute.lang.signature import (
     READ,
@@ -108,6 +108,11 @@ class Fused:
 
     by_call = True
     counts = ("len",)
+
+    def joints(self, functions: Sequence[tuple[Any, Any]], given: Given) -> list[tuple[Any, Any]]:
+        """Which annotations are of one type, of the first argument and the result of each part: what a part gives, the next one takes, and
+        the first one what the last gives."""
+        return [(before[1], after[0]) for before, after in zip(functions, (*functions[1:], *functions[:1]), strict=True)]
 
     def fault(self, functions: Sequence[Signature], given: Given) -> Fault | None:
         """What is wrong with the parts, or with what one gives to the next."""

@@ -105,7 +105,8 @@ def fused(name: str, *parts: Callable[..., Any], block_size: int = 256, fast: bo
     Args:
         name: public name, a C identifier.
         parts: functions ``f(x, p) -> y``, or kernels made of such (`map`, `map_to`, `unary`, `fused`). Each takes what the one before it
-            gives, and the last gives what the first takes. Those that take params take the same.
+            gives, and the last gives what the first takes. Those that take params take the same. A generic one is of the type that it
+            meets; where all are generic, so is the kernel.
         block_size: work-items per block on a GPU, 1 to 1024.
         fast: as for `map`.
 

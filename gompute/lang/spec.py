@@ -19,7 +19,7 @@ from types import FrameType, FunctionType
 from typing import Any, TypeVar
 
 from gompute.errors import CompileError
-from gompute.lang.generic import Bindings, bind, choices, combinations, no_types, parameters_of, suffix_of
+from gompute.lang.generic import Bindings, bind, choices, combinations, followed, no_types, parameters_of, suffix_of
 from gompute.lang.operation import OPERATIONS, Fused, Operation
 from gompute.lang.params import crossing_type
 from gompute.lang.signature import Argument, Fault, Given, KernelInterface, Signature
@@ -69,7 +69,6 @@ class KernelSpec:
         functions: the Python functions of the body: one, several or none, as the operation has it.
         given: what the declaration says beside them.
         fast: on GPUs functions of `gompute.math` are the hardware's own, where it has them: see `gompute.lang.approximation`.
-        bindings: what the type parameters of the functions stand for; empty in a generic kernel and in one that has none.
         place: where it was declared, for an operation that does not decorate a function.
         module: name of the module whose top level made the spec; it decides which kernel root it belongs to.
         problems: what is wrong with the declaration itself, and what to write; the compiler reports them with the faults of the body.
@@ -94,7 +93,7 @@ class KernelSpec:
         for function in self.functions:
             _resolve_in_place(function, caller)
         self.given = Given() if given is None else given
-        self.bindings: Bindings = {} if bindings is None else bindings
+        self._fixed: Bindings = {} if bindings is None else bindings
         self._instances: dict[tuple[ScalarType, ...], KernelSpec] = {}
         self.name = self.functions[0].__name__ if name is None else name
         self.problems = list(problems)
@@ -161,6 +160,23 @@ class KernelSpec:
             problem = f"block_size={given!r} has {x * y * z} work-items; every target allows at most {MAX_BLOCK}"
             self.problems.append((problem, "write block_size=256"))
         return (x, y, z)
+
+    @cached_property
+    def bindings(self) -> Bindings:
+        """What the type parameters of the functions stand for, as instances fix it and as it follows from the functions beside them; a
+        generic kernel leaves some open."""
+        if not isinstance(self.operation, Fused | Tiled):
+            return self._fixed
+        ends: list[tuple[Any, Any]] = []
+        for function in self.functions:
+            try:
+                own = inspect.get_annotations(function, eval_str=True)
+            except Exception:  # as in `parameters`
+                return self._fixed
+            first = next(iter(inspect.signature(function).parameters), "")
+            element, result = (BOOL if kind is bool else kind for kind in (own.get(first), own.get("return")))
+            ends.append((element, result))
+        return followed(self.operation.joints(ends, self.given), self._fixed)
 
     @cached_property
     def parameters(self) -> tuple[TypeVar, ...]:

@@ -28,7 +28,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from gompute.lang import numeric, promotion
 from gompute.lang.numeric import Number
@@ -104,6 +104,14 @@ class Tiled:
         """What combines, None for a preset; and `pre`, None where there is none."""
         both = [None, *functions, None] if self.preset is not None else [*functions, None]
         return both[0], both[1]
+
+    def joints(self, functions: Sequence[tuple[Any, Any]], given: Given) -> list[tuple[Any, Any]]:
+        """Which annotations are of one type, of the first argument and the result of each function: what is combined, what `pre` gives
+        for it, and the elements of a preset."""
+        combine, pre = self.roles(functions)
+        if combine is None:
+            return [] if pre is None else [(given.types[0], pre[0])]
+        return [combine] if pre is None else [combine, (pre[1], combine[0])]
 
     def fault(self, functions: Sequence[Signature], given: Given) -> Fault | None:
         """What is wrong with the functions, or with what is given beside them."""

@@ -79,6 +79,45 @@ def test_a_fused_kernel_takes_instances() -> None:
     assert g.unary("u", plain).instances().__next__().name == "u"
 
 
+def square(x: T) -> T:
+    return x * x
+
+
+def to_double(x: f32) -> f64:
+    return f64(x)
+
+
+def truth(x: S) -> bool:
+    return bool(x)
+
+
+def test_a_type_follows_from_what_stands_beside_it() -> None:
+    """Of parts by what the one before gives and the next one takes; of `pre` and `combine` by each other and by the elements."""
+    for parts, element in (((plain, square), "f32"), ((square, plain), "f32"), ((square, square, scale[f64], square), "f64")):
+        made = g.fused("made", *parts)
+        assert [instance.name for instance in made.instances()] == ["made"]
+        assert entry_of(made).signature.startswith(f"fused(data: ptr[{element}]")
+    assert g.fused("made", plain, square, block_size=64)(3.0) == 9.0
+    assert entry_of(g.sum("made", f64, pre=square)).signature.startswith("sum(data: ptr[f64], partials: ptr[f64]")
+    assert entry_of(g.any("made", bool, pre=truth)).signature.startswith("any(data: ptr[bool], partials: ptr[bool]")
+
+    @g.reduce(identity=0, pre=to_double)
+    def together(a: T, b: T) -> T:
+        return a + b
+
+    assert together.name == "together"
+    assert entry_of(together).signature.startswith("reduce(data: ptr[f32], partials: ptr[f64]")
+
+    @g.scan(pre=square)
+    def products(a: f64, b: f64) -> f64:
+        return a * b
+
+    assert entry_of(products).signature.startswith("scan(in: ptr[f64], partials: ptr[f64]")
+    # What meets a type that it is not for, or meets none, stays open.
+    assert [instance.name for instance in g.sum("made", i32, pre=square).instances()] == ["made_f32", "made_f64"]
+    assert [instance.name for instance in g.unary("made", square).instances()] == ["made_f32", "made_f64"]
+
+
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
