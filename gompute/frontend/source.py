@@ -129,7 +129,7 @@ class Sources:
                 f"this is Python {sys.version_info.major}.{sys.version_info.minor}; what is written for a later one has to be read by that"
             )
             raise CompileError(f"{place}: {type(error).__name__}: {error.msg}{marked}\n  {fix}") from error
-        except RecursionError as error:
+        except (RecursionError, MemoryError) as error:  # the second where more than the parser's own stack is full
             raise CompileError(f"{shown}: an expression is nested too deeply for Python's parser; split it") from error
         except ValueError as error:  # a null byte
             raise CompileError(f"{shown}: {error}") from error

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from gompute.errors import CompileError, Unsupported
 from gompute.lang import numeric, promotion
-from gompute.lang.types import ScalarType, TableType
+from gompute.lang.types import BOOL, ScalarType, TableType
 
 if TYPE_CHECKING:
     from gompute.lang.names import array
@@ -68,10 +68,11 @@ def grid_dim(dim: int) -> int:
 
 def cast(value: float, kind: type[T]) -> T:
     """`value` converted to a scalar type: integers wrap, floats round once, a float to an integer saturates and NaN gives 0."""
-    if not isinstance(kind, ScalarType):
+    wanted: Any = BOOL if kind is bool else kind
+    if not isinstance(wanted, ScalarType):
         raise CompileError(f"cast(x, {kind!r}): the second argument is a scalar type; write cast(x, i32)")
-    converted: T = kind(value)
-    return converted
+    converted: Any = wanted(value)
+    return converted  # type: ignore[no-any-return]
 
 
 def select(condition: bool, then: T, otherwise: T) -> T:
@@ -138,12 +139,13 @@ def table(element: type[T], values: Iterable[float]) -> Sequence[T]:
 
     Floats round once; CompileError for a number that does not fit `element`, as for a literal in a kernel.
     """
-    if not isinstance(element, ScalarType):
+    kind: Any = BOOL if element is bool else element
+    if not isinstance(kind, ScalarType):
         raise CompileError(f"table({element!r}, ...): the first argument is a scalar type; write table(f32, values)")
-    converted = tuple(_entry(value, position, element) for position, value in enumerate(values))
+    converted = tuple(_entry(value, position, kind) for position, value in enumerate(values))
     if not converted:
         raise CompileError("a table needs at least one value")
-    return Table(TableType(element, converted))
+    return Table(TableType(kind, converted))
 
 
 def _entry(value: float, position: int, element: ScalarType) -> float:

@@ -97,7 +97,7 @@ else:
                 return Pattern(element, PointerType, f"ptr[{element.__name__}]")
             element = BOOL if element is bool else element
             if not isinstance(element, ScalarType):
-                raise CompileError(f"ptr[{element!r}] is no pointer type; write ptr[f32] or another scalar type")
+                raise CompileError(f"ptr[{_spelled(element)}] is no pointer type; write ptr[f32] or another scalar type")
             return PointerType(element)
 
     class array:
@@ -112,7 +112,7 @@ else:
             if isinstance(element, TypeVar) and type(ndim) is int and 1 <= ndim <= MAX_DIMENSIONS:
                 return Pattern(element, partial(ViewType, ndim=ndim), f"array[{element.__name__}, {ndim}]")
             if not isinstance(element, ScalarType) or type(ndim) is not int or not 1 <= ndim <= MAX_DIMENSIONS:
-                what = f"array[{element!r}, {ndim!r}] is no array type"
+                what = f"array[{_spelled(element)}, {_spelled(ndim)}] is no array type"
                 raise CompileError(f"{what}; write array[f32, 2]: a scalar type and 1 to {MAX_DIMENSIONS} dimensions")
             return ViewType(element, ndim)
 
@@ -136,6 +136,9 @@ else:
                 raise CompileError(f"vec[{element}, {length}] is no vector type; write vec[f32, 4]: it has 2, 3, 4, 8 or 16 elements")
             return Vector(element, length)
 
+    def _spelled(part):
+        return part.__name__ if isinstance(part, type) else repr(part)
+
     def _element_and_length(item, name):
         if not (isinstance(item, tuple) and len(item) == 2):
             raise CompileError(f"{name} needs an element type and a length; write {name}[f32, 4]")
@@ -145,5 +148,7 @@ else:
         if element is bool:
             element = BOOL
         if not isinstance(element, ScalarType) or not isinstance(length, int) or isinstance(length, bool):
-            raise CompileError(f"{name}[{element!r}, {length!r}] is no type; write {name}[f32, 4]: a scalar type and a length")
+            raise CompileError(
+                f"{name}[{_spelled(element)}, {_spelled(length)}] is no type; write {name}[f32, 4]: a scalar type and a length"
+            )
         return element, length

@@ -20,6 +20,7 @@ __all__ = [
     "literal",
     "operation_type",
     "promote",
+    "spelled",
     "unary_type",
     "weak_type",
     "where_outside",
@@ -189,16 +190,16 @@ def literal(value: Number, dtype: ScalarType) -> Number:
     if isinstance(value, float):
         raise PromotionRefused(f"{value!r} is a float, and {dtype} is not a float type", (f"write {dtype}({value!r}) to convert it",))
     if dtype.is_float:
-        raise PromotionRefused(f"the integer {_short(value)} is too large for {dtype}", ("write it as a float",))
+        raise PromotionRefused(f"the integer {spelled(value)} is too large for {dtype}", ("write it as a float",))
     if dtype == BOOL:
-        raise PromotionRefused(f"{_short(value)} is not a bool", ("write True or False", "compare it with 0"))
+        raise PromotionRefused(f"{spelled(value)} is not a bool", ("write True or False", "compare it with 0"))
     low, high = numeric.limits(dtype)
     raise PromotionRefused(
-        f"{_short(value)} is out of range for {dtype} ({low} to {high})",
-        (f"write {dtype}({_short(value)}) to wrap it", "convert the other operand to a wider type"),
+        f"{spelled(value)} is out of range for {dtype} ({low} to {high})",
+        (f"write {dtype}({spelled(value)}) to wrap it", "convert the other operand to a wider type"),
     )
 
 
-def _short(value: int) -> str:
-    """The digits of an int, or of a long one its size; Python refuses to print more than some thousand digits."""
-    return str(value) if value.bit_length() <= 256 else f"of {value.bit_length()} bits"
+def spelled(value: Number) -> str:
+    """The digits of a number, or of a long int its size; Python refuses to print more than some thousand digits."""
+    return f"of {value.bit_length()} bits" if isinstance(value, int) and value.bit_length() > 256 else repr(value)

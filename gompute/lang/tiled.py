@@ -178,7 +178,7 @@ class Tiled:
         try:
             promotion.literal(identity, element)
         except PromotionRefused as refused:
-            return f"identity={identity!r}: {refused.reason}", f"write a number that is a value of {element}"
+            return f"identity={promotion.spelled(identity)}: {refused.reason}", f"write a number that is a value of {element}"
         return None
 
     def interface(self, functions: Sequence[Signature], given: Given) -> KernelInterface:

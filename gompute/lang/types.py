@@ -8,15 +8,28 @@ from __future__ import annotations
 
 import builtins
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal, Union
 
 from gompute.lang import numeric
 
 Kind = Literal["bool", "int", "uint", "float"]
 
 
+class _Annotation:
+    """What an annotation may join with others: ``f32 | None`` has a meaning for Python, and is refused by name where it stands for none
+    in a kernel."""
+
+    __slots__ = ()
+
+    def __or__(self, other: Any) -> Any:
+        return Union[self, other]  # noqa: UP007 (this is what the operator does)
+
+    def __ror__(self, other: Any) -> Any:
+        return Union[other, self]  # noqa: UP007
+
+
 @dataclass(frozen=True, slots=True)
-class ScalarType:
+class ScalarType(_Annotation):
     """A number type.
 
     Attributes:
@@ -94,7 +107,7 @@ SCALARS: dict[str, ScalarType] = {t.name: t for t in (BOOL, I8, I16, I32, I64, U
 
 
 @dataclass(frozen=True, slots=True)
-class PointerType:
+class PointerType(_Annotation):
     """A pointer to a contiguous run of scalars in global memory, as a raw kernel takes it."""
 
     element: ScalarType
@@ -108,7 +121,7 @@ MAX_DIMENSIONS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class ViewType:
+class ViewType(_Annotation):
     """An array in global memory with a shape, as a raw kernel takes it: elements in C order, the last index fastest. A launch passes a
     pointer, then the length of each dimension as a u64."""
 
@@ -120,7 +133,7 @@ class ViewType:
 
 
 @dataclass(frozen=True, slots=True)
-class FixedArray:
+class FixedArray(_Annotation):
     """The annotation of a params field that holds `length` elements."""
 
     element: ScalarType
@@ -131,7 +144,7 @@ class FixedArray:
 
 
 @dataclass(frozen=True, slots=True)
-class Vector:
+class Vector(_Annotation):
     """The annotation of a params field that holds a short vector: `length` elements that lie as LLVM's vectors do, at a multiple of their
     size rounded up to a power of two, but of 16 bytes at most."""
 

@@ -34,9 +34,9 @@ def faults(folder: Path, body: str, target: str = "x86-64-v3") -> str:
     return str(caught.value).replace(f"{folder}/", "")
 
 
-def only_fault(folder: Path, body: str) -> tuple[str, str]:
+def only_fault(folder: Path, body: str, target: str = "x86-64-v3") -> tuple[str, str]:
     """The message and the fix of a module's one fault."""
-    text = faults(folder, body)
+    text = faults(folder, body, target)
     lines = text.splitlines()
     assert "faults in" not in lines[-1], text
     what = lines[0].split(": ", 1)[1]

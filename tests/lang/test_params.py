@@ -245,7 +245,7 @@ def test_any_vector_is_where_its_padded_size_says(kind: str, length: int, before
     [
         (lambda: g.vec[g.f32, 5], "vec[f32, 5] is no vector type; write vec[f32, 4]: it has 2, 3, 4, 8 or 16 elements"),
         (lambda: g.vec[g.f32], "vec needs an element type and a length; write vec[f32, 4]"),
-        (lambda: g.vec[float, 4], "vec[<class 'float'>, 4] is no type; write vec[f32, 4]: a scalar type and a length"),
+        (lambda: g.vec[float, 4], "vec[float, 4] is no type; write vec[f32, 4]: a scalar type and a length"),
         (lambda: g.fixed[g.f32, 0], "fixed[f32, 0] is no array type; write fixed[f32, 4]: a scalar type and a length from 1"),
         (lambda: g.fixed[g.f32, True], "fixed[f32, True] is no type; write fixed[f32, 4]: a scalar type and a length"),
         (lambda: g.fixed[g.f32], "fixed needs an element type and a length; write fixed[f32, 4]"),

@@ -39,8 +39,8 @@ def spelled(annotation: object) -> str:
     return f"'{annotation.__name__}'" if isinstance(annotation, type) else repr(annotation)
 
 
-def instead(annotation: object) -> str:
-    """What to write in the place of an annotation that is no kernel type."""
+def instead(annotation: object, *, result: bool = False) -> str:
+    """What to write in the place of an annotation that is no kernel type; of a result's, that is no scalar type."""
     if isinstance(annotation, TypeVar) and not choices(annotation):
         return no_types(annotation)[1]
     if isinstance(annotation, TypeVar | Pattern):
@@ -49,6 +49,8 @@ def instead(annotation: object) -> str:
         return "write i32 or i64: 'int' has no fixed width"
     if annotation is float:
         return "write f32 or f64: 'float' has no fixed width"
+    if result:
+        return "return one number, such as f32, and write others to an array that is passed"
     if isinstance(annotation, type) and not issubclass(annotation, (str, bytes, list, tuple, dict, set)):
         return f"write a scalar type such as f32, ptr[f32], or decorate {annotation.__name__} with @g.params"
     return "write a scalar type such as f32, ptr[f32], or a @g.params class"

@@ -62,6 +62,9 @@ def _fold_weak(node: ast.AST, function: Callable[..., Any], *numbers: int | floa
     """Arithmetic of literals as Python does it."""
     if function is operator.lshift and not 0 <= numbers[1] <= _LITERAL_BITS:
         raise KernelFault(node, f"a shift by {numbers[1]} is out of range for a literal", "shift by 0 to 63")
+    base, exponent = (*numbers, 0)[:2]
+    if function is operator.pow and isinstance(base, int) and isinstance(exponent, int) and base.bit_length() * exponent > 2**16:
+        raise KernelFault(node, f"this power of a literal has more than {2**16} bits", "write a float, or a smaller number")
     try:
         return Static(function(*numbers))
     except (ArithmeticError, ValueError, TypeError) as error:
@@ -72,7 +75,7 @@ def binary(context: Context, node: ast.AST, op: ast.operator, left: Operand, rig
     """``left op right``."""
     literals = _weak_literal(left), _weak_literal(right)
     if isinstance(op, ast.Pow):
-        if literals[0] is not None and literals[1] is not None and abs(literals[1]) <= _LITERAL_BITS:
+        if literals[0] is not None and literals[1] is not None:
             return _fold_weak(node, operator.pow, literals[0], literals[1])
         try:
             return power(context, node, left, right)

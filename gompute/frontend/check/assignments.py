@@ -74,6 +74,9 @@ class Assignments:
         return self._store(first, operand, node.value)
 
     def _tuple_assign(self, target: ast.Tuple | ast.List, source: ast.expr) -> list[typed.Statement]:
+        for name in target.elts:
+            if isinstance(name, ast.Starred):
+                raise KernelFault(name, "'*' unpacking is not supported in a kernel", "give each value a name")
         if not isinstance(source, ast.Tuple):
             operands: list[tuple[Operand, ast.expr]] = [(element, source) for element in self._elements(source)]
         else:

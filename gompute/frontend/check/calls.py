@@ -15,6 +15,7 @@ from gompute.frontend.check.context import Context
 from gompute.frontend.check.convert import cast, coerce, condition, to_value, weak_to
 from gompute.frontend.check.generics import infer
 from gompute.frontend.check.math_calls import call_math
+from gompute.frontend.check.names import instead_of
 from gompute.frontend.check.operands import (
     ArrayPlace,
     Operand,
@@ -29,9 +30,10 @@ from gompute.frontend.check.operands import (
     constant,
     describe,
     number_of,
+    numpy_scalar_type,
 )
 from gompute.frontend.faults import KernelFault, raise_together
-from gompute.lang import block, math_function, numeric, promotion
+from gompute.lang import block, numeric, promotion
 from gompute.lang import builtins as language
 from gompute.lang.builtins import Table
 from gompute.lang.generic import Bindings
@@ -91,6 +93,8 @@ def _handler(target: object) -> Callable[[Context, ast.Call], Operand] | None:
 
 def _refuse(node: ast.Call, target: Any) -> None:
     name = getattr(target, "__name__", type(target).__name__)
+    if target in (int, float) and any(isinstance(part, ast.Constant) and isinstance(part.value, str) for part in node.args):
+        raise KernelFault(node, f"'{name}' of text is not supported in a kernel", "write the number, math.inf or math.nan")
     if target in (int, float):
         widths = "i32(...) or i64(...)" if target is int else "f32(...) or f64(...)"
         raise KernelFault(node, f"'{name}' has no fixed width", f"write {widths}")
@@ -105,8 +109,10 @@ def _refuse(node: ast.Call, target: Any) -> None:
     if target in (pow, divmod):
         raise KernelFault(node, f"'{name}' is not supported in a kernel", "write the operators: x * x, x // y, x % y")
     if getattr(target, "__module__", None) == "math":
-        fix = f"write g.math.{name}" if name in math_function.NAMES else "write it with arithmetic, or as a function of your own"
-        raise KernelFault(node, f"math.{name} cannot be compiled for a device", fix)
+        raise KernelFault(node, f"math.{name} cannot be compiled for a device", instead_of(name))
+    scalar = numpy_scalar_type(target) if getattr(target, "__module__", None) == "numpy" else None
+    if scalar is not None:
+        raise KernelFault(node, f"numpy.{name} is not supported in a kernel", f"write {scalar}(...)")
     raise KernelFault(node, f"'{name}' cannot be called in a kernel", "call a Python function with annotated arguments")
 
 
@@ -138,6 +144,8 @@ def _cast_function(context: Context, node: ast.Call) -> Value:
 
 
 def _scalar_type(operand: Operand, node: ast.AST, example: str) -> ScalarType:
+    if isinstance(operand, Static) and operand.object is bool:
+        return BOOL
     if isinstance(operand, Static) and isinstance(operand.object, ScalarType):
         return operand.object
     raise KernelFault(node, f"{describe(operand)} is no scalar type", f"write {example}")
@@ -223,6 +231,13 @@ def _length(context: Context, node: ast.Call) -> Operand:
     raise KernelFault(node, f"{describe(operand)} has no length in a kernel", "pass the length as an argument")
 
 
+def _character(context: Context, node: ast.Call) -> Operand:
+    (operand,) = _positional(context, node, "ord", 1)
+    if not isinstance(operand, Static) or not isinstance(operand.object, str) or len(operand.object) != 1:
+        raise KernelFault(node, f"'ord' takes text of one character, and this is {describe(operand)}", 'write ord("a")')
+    return Static(ord(operand.object))
+
+
 def _static(context: Context, node: ast.Call) -> Operand:
     (operand,) = _positional(context, node, "static", 1)
     if not isinstance(operand, Static):
@@ -255,6 +270,7 @@ _HANDLERS: dict[object, Callable[[Context, ast.Call], Operand]] = {
     abs: _one_operand("abs"),
     round: _one_operand("round"),
     len: _length,
+    ord: _character,
     language.cast: _cast_function,
     language.bitcast: _bitcast,
     language.static: _static,

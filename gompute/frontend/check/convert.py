@@ -31,7 +31,9 @@ def to_value(operand: Operand, node: ast.AST) -> Value:
             if not promotion.fits(number, held):
                 if promotion.fits(number, U64):
                     return constant(int(number), U64)  # no signed type holds it, so there is nothing left for it to take on
-                raise KernelFault(node, f"the integer {number} does not fit 64 bits", "write a smaller number, or a float")
+                raise KernelFault(
+                    node, f"the integer {promotion.spelled(number)} does not fit 64 bits", "write a smaller number, or a float"
+                )
             return Value(typed.Constant(held, numeric.convert(number, held)), weak=True)
     raise KernelFault(node, f"{describe(operand)} is no value to compute with", "use a number, a variable, or an element of an array")
 
@@ -83,7 +85,9 @@ def coerce(operand: Operand, kind: ScalarType, node: ast.AST, what: str) -> Valu
         return value
     if value.weak:
         if kind == BOOL or (value.type.is_float and not kind.is_float):
-            fix = "compare it with 0" if kind == BOOL else f"write {kind}(...) to convert it"
+            fix = f"write {kind}(...) to convert it"
+            if kind == BOOL:
+                fix = "write True or False" if isinstance(operand, Static) else "compare it with 0"
             raise KernelFault(node, f"{what} is {kind}, and this is {describe(operand)}", fix)
         return weak_to(operand, kind, node)
     if _keeps_every_value(value.type, kind):

@@ -219,7 +219,9 @@ class Functions:
         if annotation is bool:
             return BOOL
         if not isinstance(annotation, ScalarType):
-            self.faults.add(source, place, f"the result type is {spelled(annotation)}, which is no scalar type", instead(annotation))
+            self.faults.add(
+                source, place, f"the result type is {spelled(annotation)}, which is no scalar type", instead(annotation, result=True)
+            )
             return None
         return annotation
 

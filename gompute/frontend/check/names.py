@@ -13,12 +13,13 @@ from typing import Any, TypeVar
 from gompute.frontend.check.context import Context
 from gompute.frontend.check.operands import Static, number_of, numpy_scalar_type
 from gompute.frontend.faults import KernelFault
+from gompute.lang import math_function
 from gompute.lang.block import WarpSize
 from gompute.lang.builtins import Table, TargetConstants
 from gompute.lang.spec import KernelSpec
 from gompute.lang.types import ScalarType, TableType
 
-__all__ = ["attribute", "closure_values", "free_name", "nearest"]
+__all__ = ["attribute", "closure_values", "free_name", "instead_of", "nearest"]
 
 
 def nearest(name: str, known: list[str]) -> str:
@@ -86,9 +87,31 @@ def checked(thing: Any, name: str, node: ast.AST) -> Any:
         )
     if callable(thing) and getattr(thing, "__module__", "").split(".")[0] == "gompute":
         return thing
+    if isinstance(thing, bytes):
+        raise KernelFault(node, f"'{name}' is bytes, which a kernel cannot read", f"write {name} = g.table(u8, b'...')")
+    if type(thing).__name__ == "ufunc":
+        raise KernelFault(node, f"numpy.{thing.__name__} cannot be compiled for a device", instead_of(thing.__name__))
     raise KernelFault(
         node, f"'{name}' is a {type(thing).__name__}, which a kernel cannot read", "use numbers, tuples, g.table, enums or functions"
     )
+
+
+_WRITTEN_OUT = {
+    "isnan": "x != x",
+    "isinf": "abs(x) == math.inf",
+    "isfinite": "abs(x) < math.inf",
+    **dict.fromkeys(("fabs", "absolute"), "abs(x)"),
+    "minimum": "min(x, y)",
+    "maximum": "max(x, y)",
+    "power": "x ** y",
+}
+
+
+def instead_of(name: str) -> str:
+    """What to write for a function of `math` or NumPy."""
+    if name in _WRITTEN_OUT:
+        return f"write {_WRITTEN_OUT[name]}"
+    return f"write g.math.{name}" if name in math_function.NAMES else "write it with arithmetic, or as a function of your own"
 
 
 def _frozen_array(array: Any, name: str, node: ast.AST) -> Table:
@@ -127,6 +150,8 @@ def attribute(context: Context, base: Any, node: ast.Attribute) -> Static:
         raise KernelFault(node, f"{base.__name__} has no member '{name}'{nearest(name, list(base.__members__))}", "check the name")
     if isinstance(base, enum.Enum) and name == "value":
         return Static(base.value)
+    if isinstance(base, tuple) and name in getattr(base, "_fields", ()):
+        return Static(checked(getattr(base, name), name, node))
     if isinstance(base, type) and name in vars(base):
         return Static(checked(vars(base)[name], name, node))
     raise KernelFault(

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from gompute.frontend import typed
 from gompute.lang.builtins import Table
+from gompute.lang.promotion import spelled
 from gompute.lang.types import (
     BOOL,
     F64,
@@ -138,8 +139,8 @@ _NUMPY_NAMES = {
 
 
 def numpy_scalar_type(value: object) -> ScalarType | None:
-    """The scalar type of a NumPy dtype, by its name: the compiler does not import NumPy."""
-    name = _NUMPY_NAMES.get(getattr(value, "name", ""))
+    """The scalar type of a NumPy dtype or scalar class, by its name: the compiler does not import NumPy."""
+    name = _NUMPY_NAMES.get(getattr(value, "name", "") or getattr(value, "__name__", ""))
     return SCALARS[name] if name is not None else None
 
 
@@ -188,7 +189,7 @@ def describe(operand: Operand) -> str:
     thing = operand.object
     number = number_of(thing)
     if number is not None:
-        return f"the number {number[0]!r}"
+        return f"the number {spelled(number[0])}"
     if isinstance(thing, Table):
         return f"a table of {len(thing)}"
     if isinstance(thing, type) or callable(thing):
