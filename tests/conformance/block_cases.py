@@ -73,6 +73,36 @@ def _barriers() -> list[Case]:
     ]
 
 
+def _by_blocks() -> list[Case]:
+    rng = np.random.default_rng(12)
+    x = rng.standard_normal((5, 150)).astype(np.float32)
+    # Exponentials of f32 are correctly rounded; those of f64, rounded again, are so for these numbers.
+    powers = np.exp((x - x.max(1, keepdims=True)).astype(np.float64)).astype(np.float32)
+    lanes = np.zeros((5, 3, 64))
+    lanes.reshape(5, -1)[:, :150] = powers
+    sums = (lanes[:, 0] + lanes[:, 1]) + lanes[:, 2]
+    while sums.shape[1] > 1:
+        sums = sums[:, : sums.shape[1] // 2] + sums[:, sums.shape[1] // 2 :]
+    n = 100
+    at, mass, start = (
+        rng.standard_normal((n, 3)).astype(np.float32),
+        rng.random(n, np.float32),
+        rng.standard_normal((n, 3)).astype(np.float32),
+    )
+    total = np.zeros((n, 3), np.float32)
+    for other in range(n):
+        away = at[other] - at
+        squared = np.full(n, 0.001, np.float32)
+        for d in range(3):
+            squared = squared + away[:, d] * away[:, d]
+        inverse = (1 / np.sqrt(squared.astype(np.float64))).astype(np.float32)
+        total += (mass[other] * inverse * inverse * inverse)[:, None] * away
+    return [
+        Case("softmax", (x, np.zeros_like(x)), {1: powers / sums.astype(np.float32)}, (5, 1, 1), (64, 1, 1)),
+        Case("gravity", (at, mass, start), {2: start + total * mass[:, None]}, (2, 1, 1), (64, 1, 1)),
+    ]
+
+
 def _atomics() -> list[Case]:
     rng = np.random.default_rng(8)
     data = rng.integers(0, 200, N).astype(np.uint8)
@@ -157,4 +187,4 @@ def _bf16(x: np.ndarray) -> np.ndarray:
 
 
 def cases() -> list[Case]:
-    return [case for maker in (_views, _barriers, _atomics, _warps, _passing) for case in maker()]
+    return [case for maker in (_views, _barriers, _by_blocks, _atomics, _warps, _passing) for case in maker()]

@@ -132,6 +132,78 @@ def moments(data: ptr[i64], out: ptr[i64], n: u64) -> None:
         out[g.block_id(0)] = half
 
 
+def block_max(scratch: ptr[f32], x: f32) -> f32:
+    t = g.local_id(0)
+    scratch[t] = x
+    g.barrier()
+    step = g.block_dim(0) // 2
+    while step > 0:
+        if t < step:
+            scratch[t] = max(scratch[t], scratch[t + step])
+        g.barrier()
+        step //= 2
+    largest = scratch[0]
+    g.barrier()
+    return largest
+
+
+@g.kernel(block_size=64)
+def softmax(x: array[f32, 2], out: array[f32, 2]) -> None:
+    scratch = g.shared(f32, 64)
+    wide = g.shared(f64, 64)
+    row, t = g.block_id(0), g.local_id(0)
+    columns = x.shape[1]
+    biggest = x[row, 0]
+    for column in range(t, columns, 64):
+        biggest = max(biggest, x[row, column])
+    biggest = block_max(scratch, biggest)
+    total = f64(0)
+    for column in range(t, columns, 64):
+        out[row, column] = g.math.exp(x[row, column] - biggest)
+        total += out[row, column]
+    wide[t] = total
+    g.barrier()
+    for bit in range(6):
+        step = 32 >> bit
+        if t < step:
+            wide[t] += wide[t + step]
+        g.barrier()
+    for column in range(t, columns, 64):
+        out[row, column] /= f32(wide[0])
+
+
+@g.kernel(block_size=64)
+def gravity(position: array[f32, 2], mass: ptr[f32], force: array[f32, 2]) -> None:
+    tile = g.shared(f32, (64, 4))
+    i, t, n = g.global_id(0), g.local_id(0), len(position)
+    mine = g.local(f32, 3)
+    total = g.local(f32, 3)
+    if i < n:
+        for d in range(3):
+            mine[d] = position[i, d]
+    for first in range(0, n, 64):
+        if first + t < n:
+            for d in range(3):
+                tile[t, d] = position[first + t, d]
+            tile[t, 3] = mass[first + t]
+        g.barrier()
+        for other in range(min(64, n - first)):
+            away = g.local(f32, 3)
+            squared = f32(0.001)
+            for d in range(3):
+                away[d] = tile[other, d] - mine[d]
+                squared += away[d] ** 2
+            inverse = g.math.rsqrt(squared)
+            weight = tile[other, 3] * inverse * inverse * inverse
+            for d in range(3):
+                total[d] += weight * away[d]
+        g.barrier()
+    if i >= n:
+        return
+    for d in range(3):
+        force[i, d] += total[d] * mass[i]
+
+
 @g.kernel
 def reverse(data: ptr[f32], n: u64) -> None:
     """Reverse the elements of each block, the last of which is not full."""

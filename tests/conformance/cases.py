@@ -48,6 +48,15 @@ def _collatz(x: int) -> int:
     return steps
 
 
+def _escape(cx: float, cy: float, limit: int) -> int:
+    x = y = 0.0
+    for k in range(limit):
+        if x * x + y * y > 4:
+            return k
+        x, y = x * x - y * y + cx, 2 * x * y + cy
+    return limit
+
+
 def _maps() -> list[Case]:
     kernels = root()
     p = kernels.Params(True, 0.1, kernels.Mode.HALVE, kernels.Inner(-3, 1e3), (0.5, 0.25, 0.125), 700)
@@ -121,6 +130,7 @@ def _operations() -> list[Case]:
         in_place("ramp", x, x + count * scale, p),
         in_place("halve", x, x * np.float32(0.5)),
         in_place("renamed", x, x * np.float32(0.5)),
+        in_place("doubled_back", x, x * np.float32(0.5) * np.float32(2)),
         in_place("clipped", real, np.clip(real, np.float32(0), np.float32(2))),
         in_place("both", x, relu, p),
         in_place("through_ints", x, ints, p),
@@ -174,7 +184,21 @@ def _statements() -> list[Case]:
     flipped = np.where(
         -real > -1, np.clip(-real, 0, np.float32(0.5)), np.trunc(np.clip(-real.astype(np.float64), -(2**31), 2**31 - 1))
     ).astype(np.float32)
+    fields = [b"12", b"", b"-7;x", b"x9", b"123456789012", b"-", b"8a", b"-9223372036854775808"]
+    starts = np.cumsum([0, *map(len, fields)]).astype(np.uint32)
+    values = np.array([12, 0, -7, 0, 123456789012, 0, 8, -(2**63)], np.int64)
+    kinds = np.array([0, 1, 0, 2, 0, 0, 2, 0], np.uint8)
+    text = np.frombuffer(b"".join(fields), np.uint8)
+    plane = [[_escape(-2 + 2.5 * i / 30, -1.25 + 2.5 * j / 20, 50) for i in range(30)] for j in range(20)]
     return [
+        Case(
+            "parse_fields",
+            (text, starts, np.zeros(8, np.int64), np.zeros(8, np.uint8), 8),
+            {2: values, 3: kinds},
+            (1, 1, 1),
+            (32, 1, 1),
+        ),
+        in_place("mandelbrot", np.zeros((20, 30), np.uint32), np.array(plane, np.uint32), root().Window(30, 20, -2.0, -1.25, 2.5, 50)),
         per_element("collatz", (counts,), (np.array([_collatz(n) for n in counts.tolist()], np.int32),)),
         per_element("first_divisor", (whole,), (divisors,)),
         Case("swap_and_chain", (a, b, a.size), {0: np.where(inside, np.float32(1), b), 1: np.where(inside, np.float32(1), a)}, (1, 1, 1)),

@@ -244,6 +244,8 @@ both = g.fused("both", scale_relu, halve)
 through_ints = g.fused("through_ints", both, to_int, no_params, to_float, block_size=64)
 renamed = g.unary("renamed", halve)
 clipped = g.unary("clipped", shared.clip)
+# The types of a generic part follow from what stands beside it.
+doubled_back = g.fused("doubled_back", halve, twice)
 
 MOVES = (
     ("f32", f32, u32),
@@ -275,6 +277,7 @@ def widened(x: i8) -> i64:
 energy = g.sum("energy", f32, Params, pre=scaled_square)
 counted = g.sum("counted", i8, pre=widened, block_size=32)
 half_sum = g.sum("half_sum", f16)
+sum_of_twice = g.sum("sum_of_twice", u64, pre=twice)
 least = g.min("least", f64, block_size=64)
 greatest = g.max("greatest", bf16)
 some = g.any("some", i16, pre=shared.odd)
@@ -372,6 +375,60 @@ def smooth(data: ptr[f32], out: ptr[f32], n: u64):
             if j > 0 and j <= n:
                 total = total + data[j - 1] * WEIGHTS[k]
         out[i] = total
+
+
+class Field(enum.IntEnum):
+    NUMBER = 0
+    EMPTY = 1
+    BAD = 2
+
+
+@g.kernel
+def parse_fields(text: ptr[u8], starts: ptr[u32], values: ptr[i64], kinds: ptr[u8], n: u64):
+    i = g.global_id(0)
+    if i >= n:
+        return
+    at, end = starts[i], starts[i + 1]
+    if at == end:
+        kinds[i] = Field.EMPTY
+        return
+    negative = text[at] == ord("-")
+    if negative:
+        at += 1
+    value, kind = i64(0), Field.NUMBER
+    while at < end:
+        digit = text[at]
+        if digit == ord(";"):
+            break
+        if not ord("0") <= digit <= ord("9"):
+            kind = Field.BAD
+            break
+        value = value * 10 + (digit - ord("0"))
+        at += 1
+    values[i] = -value if negative else value
+    kinds[i] = kind
+
+
+@g.params
+class Window:
+    width: u32
+    height: u32
+    left: f64
+    top: f64
+    size: f64
+    limit: u32
+
+
+@g.map_indexed
+def mandelbrot(old: u32, i: u64, p: Window) -> u32:
+    cx = p.left + p.size * (i % p.width) / p.width
+    cy = p.top + p.size * (i // p.width) / p.height
+    x = y = 0.0
+    for k in range(p.limit):
+        if x * x + y * y > 4:
+            return k
+        x, y = x * x - y * y + cx, 2 * x * y + cy
+    return p.limit
 
 
 @g.kernel

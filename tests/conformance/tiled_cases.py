@@ -59,6 +59,8 @@ def tiled_cases() -> list[Case]:
     for n in (0, 3, 5000, 140_003):
         x = generator.integers(-128, 128, n).astype(np.int8)
         made.append(Case("counted", (x,), {}, result=np.array([x.sum(dtype=np.int64)])))
+    whole = generator.integers(0, 2**63, 3000).astype(np.uint64)
+    made.append(Case("sum_of_twice", (whole,), {}, result=np.array([(whole + whole).sum()])))
     made += over("half_sum", (1, 300, 9000), lambda n: floats(n).astype(np.float16), add, 0)
     made += over("least", (0, 1, 4097), generator.standard_normal, least, np.inf)
     made += over("greatest", (0, 2, 8200), lambda n: bf16_bits(floats(n)), in_bf16(greatest), 0xFF80)
