@@ -150,8 +150,9 @@ def scatter_add(name: str, element: Any, index: Any, *, block_size: int = 256) -
 
     Nothing is added for an index that is negative or past the end of out. Elements of equal indices all add up: integers exactly (they
     wrap), floats one after the other, each sum rounded, in an order that may differ from run to run; gfx90a, where it adds in memory,
-    takes subnormal f32 for 0. An element of less than 32 bits is added to through the aligned four bytes around it, so nothing else may
-    write to its neighbours meanwhile. Those bytes may lie past the end of the array, but never past that of the memory page.
+    takes subnormal f32 for 0. A GPU adds to an element of less than 32 bits through the aligned four bytes around it, so nothing else may
+    write to its neighbours meanwhile, and those bytes have to be there: in memory from Gompute they are; an array of another library whose
+    bytes are no multiple of four needs more behind them, which every allocator of GPU memory known to us gives, since it rounds sizes up.
 
     It runs as ``run(src, idx, out)``; the kernel's launch arguments are ``(src: pointer, idx: pointer, out: pointer, count: u64,
     bound: u64)`` with bound the length of out.

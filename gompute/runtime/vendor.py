@@ -163,7 +163,8 @@ class VendorDriver(Driver):
     # ---- memory ----
 
     def allocate(self, size: int) -> int:
-        return int(self.call(AllocFailed, f"cannot allocate {size} bytes", self.calls.allocate, size))
+        # Whole words: what adds to elements of one or two bytes swaps the four bytes around each.
+        return int(self.call(AllocFailed, f"cannot allocate {size} bytes", self.calls.allocate, size + -size % 4))
 
     def free(self, address: int) -> None:
         self.call(AllocFailed, "cannot free memory", self.calls.free, address)

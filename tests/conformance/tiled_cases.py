@@ -101,7 +101,7 @@ def added_cases() -> list[Case]:
     for name in elements:
         element, index = np.dtype(elements[name]), np.dtype(indices[name])
         info = np.iinfo(index)
-        bound, count = 40, 900
+        bound, count = 41, 900  # of one or two bytes: an end within a word
         idx = generator.integers(max(info.min, -3), 45, count).astype(index)
         idx[:2] = info.min, info.max
         valid = (idx >= 0) & (idx < bound)
