@@ -115,7 +115,10 @@ def _elements(value: Any, field: ParamsField, where: str) -> list[Any]:
 
 
 def unpack(data: bytes, cls: type) -> Any:
-    """The instance of `cls`, a params class or one with a custom boundary, that `pack` made `data` from; floats come back as rounded."""
+    """The instance of `cls`, a params class or one with a custom boundary, that `pack` made `data` from; floats come back as rounded.
+
+    Raises InvalidArgument for bytes of another size, and naming the field for a number that is no member of its enumeration.
+    """
     field = field_of("", cls)
     if field is None or field.python_type is None:
         raise InvalidArgument(f"{cls!r} is no params class; decorate it with @params")
@@ -138,7 +141,10 @@ def _unpack_field(data: bytes, field: ParamsField, start: int, where: str) -> An
         numbers = [decode(data[at : at + step], field.type) for at in range(start, start + step * (field.count or 1), step)]
         value = numbers[0] if field.count is None else tuple(numbers)
         if own is not None and issubclass(own, enum.Enum):
-            return own(value)
+            try:
+                return own(value)
+            except ValueError as error:
+                raise InvalidArgument(f"{where}: {error}") from error
     return value if custom_boundary(own) is None else own.from_gpu(value)  # type: ignore[union-attr]
 
 
@@ -180,14 +186,14 @@ def boundary(cls: type) -> Boundary:
     return Boundary(cls.__name__, field.size, field.align, tuple(fields), custom_boundary(cls) is not None)
 
 
-def assert_stable(cls: type, layout: str | None = None) -> None:
+def assert_stable(cls: type, layout: str | Boundary | None = None) -> None:
     """Hold a class to its layout: that it can cross at all, and that it still crosses as it did.
 
     Args:
-        layout: ``str(boundary(cls))`` as it was when the artifacts that must stay loadable were built.
+        layout: ``boundary(cls)``, or the text of it, as it was when the artifacts that must stay loadable were built.
 
     Raises CompileError that names every field which cannot cross, or shows the layout that was expected beside the one that is.
     """
     found = str(boundary(cls))
-    if layout is not None and layout != found:
+    if layout is not None and str(layout) != found:
         raise CompileError(f"the layout of {cls.__name__} has changed: expected {layout}, found {found}; artifacts have to be built again")

@@ -129,6 +129,7 @@ def test_the_layout_in_words_and_its_guard() -> None:
     assert str(g.abi.boundary(Celsius)) == "Celsius{f32 @0; size 4, align 4}"
     assert g.abi.boundary(Camera).custom
     g.abi.assert_stable(Scene, text)
+    g.abi.assert_stable(Scene, g.abi.boundary(Scene))
     g.abi.assert_stable(Camera)
     with pytest.raises(g.CompileError) as caught:
         g.abi.assert_stable(Celsius, "Celsius{f64 @0; size 8, align 8}")

@@ -81,6 +81,14 @@ def test_pack_and_unpack_are_inverse() -> None:
     assert isinstance(g.abi.unpack(data, Outer).colour, Colour)
 
 
+def test_a_number_that_is_no_member_is_refused_by_its_field() -> None:
+    data = bytearray(g.abi.pack(Outer(-5, Inner(0.5, True), Colour.BLUE, (1, 2, 65535), Wide.HUGE)))
+    at = next(field.offset for field in Outer.__gompute_params__.fields if field.name == "colour")
+    data[at] = 99
+    with pytest.raises(g.InvalidArgument, match=r"^Outer\.colour: 99 is not a valid Colour$"):
+        g.abi.unpack(bytes(data), Outer)
+
+
 def _value(kind: str) -> st.SearchStrategy[Any]:
     scalar = SCALARS[kind]
     if scalar.is_float:
