@@ -2,7 +2,8 @@
 
 A row is here only if every backend that it names turns the intrinsic into instructions, without a call of a library, and if its result
 is exact: the same bits on every target. That is why `llvm.sin` (a bare approximation on AMD, fatal on NVIDIA), `llvm.minnum` (either
-zero may win), `llvm.fmuladd` (may or may not fuse) and `llvm.fma.f16` (rounds twice on a CPU) are not.
+zero may win), `llvm.fmuladd` (may or may not fuse) and `llvm.fma.f16` (rounds twice on a CPU) are not. A reduction of floats has an order
+unless a flag of the call lets LLVM choose one, which `gompute.ir.verify` looks for.
 """
 
 from __future__ import annotations
@@ -86,6 +87,7 @@ GROUPS: tuple[Group, ...] = (
         tuple(f"vector.reduce.{name}" for name in ("add", "and", "mul", "or", "smax", "smin", "umax", "umin", "xor")),
         _INTEGERS,
     ),
+    Group("reductions of floats in the order of the elements", ("vector.reduce.fadd", "vector.reduce.fmul"), "f32|f64"),
     Group("reductions of floats where order cannot show", ("vector.reduce.fmaximum", "vector.reduce.fminimum"), _FLOATS),
     Group(
         "coordinates of the running thread",

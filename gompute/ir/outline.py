@@ -59,6 +59,10 @@ class FunctionOutline(NamedTuple):
         """Whether the body holds LLVM's `frem`."""
         return self.body is not None and _FREM.search(self.body) is not None
 
+    def reorders(self, name: str) -> bool:
+        """Whether a call of `name`, which needs no quotes, has a flag that lets its operands change places."""
+        return re.search(rf" call [^\n@]*\b(?:reassoc|fast) [^\n@]*@{re.escape(name)}\(", self.body or "") is not None
+
     def calls_of(self, name: str) -> list[str]:
         """The text of the arguments of each direct call of `name`, which needs no quotes."""
         return re.findall(rf" call [^\n]*?@{re.escape(name)}\(([^\n]*)\)", self.body or "")

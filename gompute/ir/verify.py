@@ -32,6 +32,7 @@ FaultKind = Literal[
     "external function",
     "external variable",
     "float remainder",
+    "free order",
     "ifunc",
     "inline assembly",
     "intrinsic",
@@ -62,6 +63,7 @@ _RESERVED = frozenset({"WARP_SZ", "_DYNAMIC", "_GLOBAL_OFFSET_TABLE_"})
 
 _CONSTRUCTORS = {"llvm.global_ctors": "constructors", "llvm.global_dtors": "destructors"}
 _COPIES = frozenset({"memcpy", "memmove", "memset"})
+_SUMS = frozenset({"vector.reduce.fadd", "vector.reduce.fmul"})
 _LENGTH = re.compile(r"i(?:32|64) (\d+), i1 (?:true|false)$")
 # Lists of symbols to keep. They are read by the compiler and leave no symbol.
 _KEEP_LISTS = frozenset({"llvm.used", "llvm.compiler.used"})
@@ -197,6 +199,11 @@ def _declaration_faults(function: FunctionOutline, shape: ModuleOutline, target:
     reason = refusal(name, target.backend, target.number, fast=fast)
     if reason is not None:
         yield Fault("intrinsic", place.of_global(name), f"the intrinsic `{name}` is not allowed: {reason}")
+    elif split_name(name)[0] in _SUMS:
+        for user in shape.users(name):
+            if shape.functions[user].reorders(name):
+                text = f"`{name}` has a flag by which LLVM may add in any order, another on each target; leave out `reassoc` and `fast`"
+                yield Fault("free order", place.of_user(user), text)
     elif target.backend == "cpu" and (base := split_name(name)[0]) in _COPIES:
         for user in shape.users(name):
             lengths = [_LENGTH.search(call) for call in shape.functions[user].calls_of(name)]

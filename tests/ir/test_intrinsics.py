@@ -234,6 +234,9 @@ def _all_calls(target: Target) -> _Calls:
                 _conversions(calls, name)
             elif name in ("scmp", "ucmp"):
                 _three_way(calls, name)
+            elif name in ("vector.reduce.fadd", "vector.reduce.fmul"):
+                for suffix in ("f32", "f64"):
+                    calls.call(f"{name}.v4{suffix}", _typed(suffix), _typed(suffix), f"<4 x {_typed(suffix)}>")
             elif name.startswith("vector.reduce."):
                 for suffix in _FLOATS if ".f" in name else _INTEGERS:
                     calls.call(f"{name}.v4{suffix}", _typed(suffix), f"<4 x {_typed(suffix)}>")
@@ -311,7 +314,7 @@ def test_name_is_split_into_base_and_types(name: str, base: str, types: tuple[st
         ("llvm.pow.f64", "hip", "not among the intrinsics"),
         ("llvm.minnum.f32", "cuda", "not among the intrinsics"),
         ("llvm.fmuladd.f32", "cuda", "not among the intrinsics"),
-        ("llvm.vector.reduce.fadd.v4f32", "cpu", "not among the intrinsics"),
+        ("llvm.vector.reduce.fadd.v4f16", "cpu", "not allowed on f16"),
         ("llvm.fma.f16", "cpu", "not allowed on f16"),
         ("llvm.fma.v4f16", "cpu", "not allowed on f16"),
         ("llvm.floor.bf16", "cuda", "not allowed on bf16"),

@@ -83,6 +83,25 @@ def test_intrinsic(target: Target, name: str, reason: str) -> None:
     assert reason in fault.text
 
 
+@pytest.mark.parametrize("flag", ["", "nnan nsz ", "reassoc ", "fast ", "nnan reassoc "])
+def test_a_sum_of_a_vector_has_an_order(flag: str) -> None:
+    before = "declare float @llvm.vector.reduce.fadd.v4f32(float, <4 x float>)"
+    body = (
+        "  %v = load <4 x float>, ptr %data\n"
+        f"  %sum = call {flag}float @llvm.vector.reduce.fadd.v4f32(float 0.0, <4 x float> %v)\n  store float %sum, ptr %data"
+    )
+    faults = found(kernel(X86, body, before=before)[0], ["probe"], X86)
+    if "reassoc" not in flag and "fast" not in flag:
+        assert faults == []
+        return
+    (fault,) = faults
+    assert (fault.kind, fault.where) == ("free order", "kernel `probe`")
+    assert fault.text == (
+        "`llvm.vector.reduce.fadd.v4f32` has a flag by which LLVM may add in any order, another on each target; "
+        "leave out `reassoc` and `fast`"
+    )
+
+
 @pytest.mark.parametrize("length", ["i64 129", "i64 %n"])
 @pytest.mark.parametrize("name", ["memset", "memcpy", "memmove"])
 def test_copy_length_on_a_cpu(name: str, length: str) -> None:
