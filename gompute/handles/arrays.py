@@ -71,7 +71,7 @@ def check_array(name: str, dtype: str, value: Any, place: str = "", *, writable:
             raise InvalidArgument(f"{expected}, got the other byte order ({value.dtype.str}): pass {name}.astype({wanted.name!r})")
         raise InvalidArgument(f"{expected}, got {value.dtype}: pass {name}.astype({wanted.name!r}), or use a kernel of that type")
     if writable and not value.flags.writeable:
-        raise InvalidArgument(f"{expected}, got a read-only one: pass {name}.copy()")
+        raise InvalidArgument(f"{expected}, got a read-only one: pass numpy.array({name}), a copy")
     if not (value.flags.c_contiguous or value.flags.f_contiguous):
         raise InvalidArgument(f"{expected}, got shape {value.shape} with strides {value.strides}: pass numpy.ascontiguousarray({name})")
     if not value.flags.aligned:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Sequence
 from math import prod
 from typing import Any, Self
@@ -15,7 +16,7 @@ from gompute.handles.opening import open_context
 from gompute.lang.types import SCALARS, ScalarType
 from gompute.runtime import dlpack
 from gompute.runtime.accelerator import Accelerator
-from gompute.runtime.buffer import Buffer
+from gompute.runtime.buffer import Buffer, Loan
 from gompute.runtime.stream import Stream
 
 __all__ = ["DeviceArray", "asarray", "buffers_among", "empty", "like", "typed_on_device", "zeros"]
@@ -135,7 +136,10 @@ class DeviceArray:
         self.buffer.upload_at(given, self._offset)
 
     def free(self) -> None:
-        """Gives the memory back, also that of arrays which share it; again is no error."""
+        """Gives the memory back, also that of arrays which share it; again is no error.
+
+        What another library has through DLPack, or NumPy on the CPU, stays until it lets go. ``__cuda_array_interface__`` keeps nothing.
+        """
         self.buffer.free()
 
     # ---- other libraries ----
@@ -159,7 +163,7 @@ class DeviceArray:
         if self.backend != "cpu" and stream != -1:
             self._make_safe_on(stream)
         versioned = max_version is not None and max_version[0] >= 1
-        return dlpack.export(self, self.backend, self.ordinal, self.address, self.shape, self.element.name, versioned)
+        return dlpack.export(Loan(self.buffer), self.backend, self.ordinal, self.address, self.shape, self.element.name, versioned)
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
@@ -182,7 +186,10 @@ class DeviceArray:
         """NumPy's protocol, for an array in host memory: ``numpy.asarray(array)`` shares it."""
         if self.backend != "cpu":
             raise AttributeError(f"an array on {self.backend} is not in host memory; copy it with numpy()")
-        return {"shape": self.shape, "typestr": self.dtype.str, "data": (self.address, False), "strides": None, "version": 3}
+        kind = ctypes.c_char * self.nbytes
+        memory: Any = kind.from_address(self.address) if self.nbytes else kind()
+        memory.loan = Loan(self.buffer)  # NumPy keeps `memory`
+        return {"shape": self.shape, "typestr": self.dtype.str, "data": memory, "strides": None, "version": 3}
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         if copy is False:
@@ -228,7 +235,10 @@ def typed_on_device(
     taken.release()  # the caller keeps the array itself, as long as it would keep a buffer
     _check_element(name, element, value, taken.dtype)
     if writes and taken.read_only:
-        raise InvalidArgument(f"{name}: the {type(value).__name__} is read-only, and the kernel writes to it; pass a copy")
+        raise InvalidArgument(
+            f"{name}: the {type(value).__name__} is read-only, and the kernel writes to it; pass a copy: "
+            f"gompute.asarray({name}, {accelerator.backend!r})"
+        )
     return taken.address, prod(taken.shape), taken.shape
 
 
@@ -297,11 +307,12 @@ def asarray(value: Any, backend: str, ordinal: int = 0, *, stream: Stream | None
 
     Args:
         value: a `DeviceArray`, a NumPy array or what `numpy.asarray` takes, or an array of another library with DLPack or
-            ``__cuda_array_interface__`` that lies on the device in C order. On the CPU a writable NumPy array in C order is shared too.
+            ``__cuda_array_interface__`` that lies on the device in C order. On the CPU a NumPy array in C order is shared too. What is
+            read-only, as all arrays of JAX are, is copied on the device.
         stream: where the array will be used; the default stream when left out.
 
     Raises:
-        InvalidArgument: a type that kernels do not have, another library's array with gaps or read-only, or memory of another device.
+        InvalidArgument: a type that kernels do not have, another library's array with gaps, or memory of another device.
     """
     if isinstance(value, DeviceArray):
         if (value.backend, value.ordinal) != (backend, ordinal):
@@ -311,10 +322,14 @@ def asarray(value: Any, backend: str, ordinal: int = 0, *, stream: Stream | None
         shared = not isinstance(value, numpy.ndarray) or (value.flags.c_contiguous and value.flags.writeable)
         taken = foreign_array("value", value, context.accelerator, stream) if shared else None
         if taken is not None:
-            if taken.read_only:
-                taken.release()
-                raise InvalidArgument(f"value: the {type(value).__name__} is read-only; pass a copy")
-            return DeviceArray(Buffer(context.accelerator, taken.address, taken.nbytes, taken), taken.shape, SCALARS[taken.dtype])
+            element, source = SCALARS[taken.dtype], Buffer(context.accelerator, taken.address, taken.nbytes, taken)
+            if not taken.read_only:
+                return DeviceArray(source, taken.shape, element)
+            with source:
+                made = DeviceArray(context.alloc(taken.nbytes), taken.shape, element)
+                made.buffer.copy_from(source, stream=stream)
+                context.synchronize() if stream is None else stream.synchronize()
+                return made
         given = numpy.asarray(value)
         made = empty(given.shape, given.dtype, backend, ordinal)
         made.upload(given)

@@ -76,7 +76,24 @@ def _by_dlpack(name: str, value: Any, accelerator: Accelerator, stream: Stream |
     except InvalidArgument:
         tensor.release()
         raise
-    return Foreign(tensor.address, tensor.shape, tensor.dtype, tensor.read_only, tensor.release)
+    return Foreign(tensor.address, tensor.shape, tensor.dtype, _read_only(value, tensor), tensor.release)
+
+
+def _read_only(value: Any, tensor: dlpack.Tensor) -> bool:
+    """Whether the library says that its array must not be written to.
+
+    A tensor from before DLPack 1.0 cannot say it. What else the array speaks is asked then: JAX's arrays are all read-only, and say so to
+    NumPy and in ``__cuda_array_interface__`` alone. Those of bf16 on a device, which that interface does not have, say it nowhere.
+    """
+    if tensor.read_only is not None:
+        return tensor.read_only
+    try:
+        if tensor.backend != "cpu":
+            return bool(value.__cuda_array_interface__["data"][1])
+        seen = numpy.asarray(value, copy=False)
+    except (AttributeError, BufferError, KeyError, RuntimeError, TypeError, ValueError):  # it speaks nothing else, or not of this array
+        return False
+    return bool(seen.ctypes.data == tensor.address) and not seen.flags.writeable
 
 
 def _by_cuda_interface(name: str, value: Any, accelerator: Accelerator, stream: Stream | None) -> Foreign:
@@ -162,5 +179,5 @@ def host_array(name: str, value: Any) -> Array | None:
     memory = (ctypes.c_char * size).from_address(tensor.address - before)
     weakref.finalize(memory, tensor.release).atexit = False
     made: Array = numpy.ndarray(tensor.shape, dtype, memoryview(memory), before, strides)
-    made.setflags(write=not tensor.read_only)
+    made.setflags(write=not _read_only(value, tensor))
     return made

@@ -14,7 +14,7 @@ from gompute.runtime.lane import Lane
 if TYPE_CHECKING:
     from gompute.runtime.stream import Stream
 
-__all__ = ["Buffer", "Memory", "Releasable"]
+__all__ = ["Buffer", "Loan", "Memory", "Releasable"]
 
 
 class Memory(Protocol):
@@ -47,6 +47,26 @@ class Releasable(Protocol):
     def release(self) -> None: ...
 
 
+class Loan:
+    """Keeps a buffer's memory for another library, also after the buffer's `free`, until nothing refers to the loan any more."""
+
+    __slots__ = ("_buffer",)
+
+    def __init__(self, buffer: Buffer) -> None:
+        """
+        Raises:
+            InvalidArgument, BackendUnavailable: as `Buffer.device_addr`.
+        """
+        buffer.lend(self)
+        self._buffer = buffer
+
+    def __del__(self) -> None:
+        buffer = getattr(self, "_buffer", None)
+        if buffer is not None:
+            with suppress(Error):  # a finaliser has nobody to tell; `shutdown` tries again, and tells
+                buffer.take_back(self)
+
+
 class Buffer:
     """A piece of a device's memory (of the host's, for the CPU backend).
 
@@ -59,7 +79,7 @@ class Buffer:
         address: where it starts, None when it is freed; `device_addr` is the checked form.
     """
 
-    __slots__ = ("__weakref__", "_held", "address", "memory", "nbytes")
+    __slots__ = ("__weakref__", "_held", "_lent", "address", "memory", "nbytes")
 
     def __init__(self, memory: Memory, address: int, nbytes: int, held: Releasable | None = None) -> None:
         """
@@ -70,6 +90,8 @@ class Buffer:
         self.nbytes = nbytes
         self.address: int | None = address
         self._held = held
+        #: The loans that there are, by their ids.
+        self._lent: set[int] = set()
 
     @property
     def device_addr(self) -> int:
@@ -206,10 +228,25 @@ class Buffer:
 
     # ---- the end ----
 
+    def lend(self, loan: Loan) -> None:
+        """Keeps the memory until `take_back` of the loan."""
+        _ = self.device_addr
+        self._lent.add(id(loan))
+
+    def take_back(self, loan: Loan) -> None:
+        """Ends a loan; where it was the last of a buffer that is freed, the memory is given back."""
+        self._lent.discard(id(loan))
+        if self.address is None:
+            self._give_back()
+
     def free(self) -> None:
-        """Gives the memory back; again is no error."""
+        """Gives the memory back, or the last to whom it is lent does (another library that has it through DLPack); again is no error."""
         if self.address is not None:
             self.address = None
+            self._give_back()
+
+    def _give_back(self) -> None:
+        if not self._lent:
             held, self._held = self._held, None
             if held is not None:
                 held.release()

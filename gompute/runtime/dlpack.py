@@ -80,6 +80,7 @@ class Tensor(NamedTuple):
         shape: in elements.
         strides: in elements; None where the elements lie in C order without gaps.
         dtype: the kernel type.
+        read_only: None where the producer could not say: a tensor from before version 1.0 has no word for it.
         release: gives the array back; to be called once.
     """
 
@@ -89,7 +90,7 @@ class Tensor(NamedTuple):
     shape: tuple[int, ...]
     strides: tuple[int, ...] | None
     dtype: str
-    read_only: bool
+    read_only: bool | None
     release: Callable[[], None]
 
 
@@ -156,7 +157,7 @@ def _taken(name: str, capsule: Any, backend: str, ordinal: int) -> Tensor:
         raise InvalidArgument(f"{name}: {what}, which is no DLPack tensor, or one that was used already")
     if held == b"dltensor":
         managed = _Managed.from_address(address)
-        read_only = False
+        read_only = None
     else:
         managed = _Versioned.from_address(address)
         read_only = bool(managed.flags & _READ_ONLY)

@@ -73,7 +73,7 @@ static void run_copy(struct work *work) {
     /* Again, since the memory may have been freed since the call. */
     if (copy->target_on_device && !inside(copy->call, copy->target, copy->size)) return;
     if (copy->source_on_device && !inside(copy->call, copy->source, copy->size)) return;
-    memcpy(copy->target, copy->source, copy->size);
+    move_bytes(copy->target, copy->source, copy->size);
 }
 
 static result copy(const char *call, struct stream *stream, void *target, int target_on_device, const void *source, int source_on_device, size_t size) {
@@ -151,7 +151,7 @@ struct fill {
 static void run_fill(struct work *work) {
     struct fill *fill = work->data;
     if (!inside(work->name, fill->target, fill->width * fill->count)) return;
-    for (size_t i = 0; i < fill->count; i++) memcpy(fill->target + i * fill->width, &fill->pattern, fill->width);
+    fill_bytes(fill->target, fill->pattern, fill->width, fill->count);
 }
 
 static result fill(const char *call, int device, void *handle, char *target, unsigned pattern, unsigned width, size_t count) {

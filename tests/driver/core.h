@@ -162,6 +162,8 @@ enum kind_of_memory { DEVICE_MEMORY, PINNED_MEMORY };
 void *allocate(int device, enum kind_of_memory kind, size_t size);
 int release(enum kind_of_memory kind, void *address);
 int inside(const char *call, const void *address, size_t size); /* 0, and a problem, where the range is no live device memory */
+void move_bytes(char *target, const char *source, size_t size);
+void fill_bytes(char *target, unsigned pattern, unsigned width, size_t count);
 size_t allocated(enum kind_of_memory kind);
 void wipe_memory(int device);
 

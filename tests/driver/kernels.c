@@ -96,6 +96,39 @@ void put(void **arguments, const struct launch *launch, u64 begin, u64 end) {
         if (idx[i] < bound) out[idx[i]] = src[i];
 }
 
+/* ---- of arrays too large to be worked on in a test: what they were told, at their first and last elements ---- */
+
+void mark_ends(void **arguments, const struct launch *launch, u64 begin, u64 end) {
+    unsigned char *data = ARGUMENT(unsigned char *, 0);
+    u64 n = least(end, ARGUMENT(u64, 1));
+    (void)launch;
+    if (begin < n) data[begin]++, data[n - 1]++;
+}
+
+void far(void **arguments, const struct launch *launch, u64 begin, u64 end) {
+    unsigned char *src = ARGUMENT(unsigned char *, 0), *out = ARGUMENT(unsigned char *, 2);
+    long long *idx = ARGUMENT(long long *, 1);
+    u64 bound = ARGUMENT(u64, 4);
+    (void)launch;
+    for (u64 i = begin, n = least(end, ARGUMENT(u64, 3)); i < n; i++)
+        if (idx[i] >= 0 && (u64)idx[i] < bound) out[i] = src[idx[i]];
+}
+
+/* How many tiles all stages have together. */
+void count_tiles(void **arguments, const struct launch *launch, u64 begin, u64 end) {
+    u64 *out = ARGUMENT(u64 *, 2), tiles = ARGUMENT(u64, 3), stage = ARGUMENT(u64, 4);
+    (void)launch;
+    for (u64 level = 0; level <= stage; level++) tiles = (tiles + 4095) / 4096;
+    if (stage == 0 && begin == 0) *out = 0;
+    if (begin < tiles) *out += least(end, tiles) - begin;
+}
+
+void view_ends(void **arguments, const struct launch *launch, u64 begin, u64 end) {
+    unsigned char *a = ARGUMENT(unsigned char *, 0);
+    (void)launch, (void)end;
+    if (begin == 0) a[0]++, a[ARGUMENT(u64, 1) * ARGUMENT(u64, 2) - 1]++;
+}
+
 /* ---- raw: blocks [begin, end) in linear order ---- */
 
 void raw_add(void **arguments, const struct launch *launch, u64 begin, u64 end) {

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from gompute.lang.names import bf16, f16, f32, f64, fixed, i8, i16, i32, i64, ptr, u8, u16, u32, u64
+from gompute.lang.names import array, bf16, f16, f32, f64, fixed, i8, i16, i32, i64, ptr, u8, u16, u32, u64
 from gompute.lang.operations import fused, gather, kernel, map, map_indexed, map_to, scatter, zip
 from gompute.lang.params import params
+from gompute.lang.reductions import sum
 from gompute.lang.spec import KernelSpec
 
 
@@ -72,6 +73,19 @@ pick = gather("pick", f64, i32)
 put = scatter("put", f64, u8)
 
 
+@map
+def mark_ends(x: u8) -> u8:
+    return x + 1
+
+
+def widened(x: u8) -> u64:
+    return u64(x)
+
+
+far = gather("far", u8, i64)
+count_tiles = sum("count_tiles", u8, pre=widened)
+
+
 @kernel(block_size=256)
 def raw_add(data: ptr[f32], n: u64):
     data[0] += 1.0
@@ -80,6 +94,11 @@ def raw_add(data: ptr[f32], n: u64):
 @kernel(block_size=(8, 8, 2))
 def where(out: ptr[u64]):
     out[0] = 0
+
+
+@kernel
+def view_ends(a: array[u8, 2]):
+    a[0, 0] = 1
 
 
 @kernel
@@ -109,4 +128,5 @@ def params_to(out: ptr[u8], p: Mixed):
 
 MAPS = (scale_relu, weigh, negate, flip_bf16)
 OTHERS = (widen, add, add_three, count_up, relu_twice, pick, put)
-SPECS: tuple[KernelSpec, ...] = (*MAPS, *OTHERS, raw_add, where, every_type, params_to)
+LARGE = (mark_ends, far, count_tiles, view_ends)
+SPECS: tuple[KernelSpec, ...] = (*MAPS, *OTHERS, *LARGE, raw_add, where, every_type, params_to)

@@ -3,6 +3,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+/* Memory as large as this costs nothing: it is not filled, nor kept, and copied at its ends alone. */
+static const size_t HUGE = (size_t)1 << 30;
+enum { END = 4096 };
 
 /* Freed memory is kept for a while: a later use must not read what malloc has given to somebody else. */
 enum { QUARANTINE = 64 };
@@ -22,11 +27,18 @@ static int oldest;
 
 void *allocate(int device, enum kind_of_memory kind, size_t size) {
     struct block *block = calloc(1, sizeof *block);
-    if (posix_memalign((void **)&block->address, 256, size) != 0) {
+    if (size >= HUGE) {
+        block->address = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (block->address == MAP_FAILED) block->address = NULL;
+    } else if (posix_memalign((void **)&block->address, 256, size) != 0) {
+        block->address = NULL;
+    } else {
+        memset(block->address, 0xA5, size); /* fresh memory is not zero */
+    }
+    if (block->address == NULL) {
         free(block);
         return NULL;
     }
-    memset(block->address, 0xA5, size); /* fresh memory is not zero */
     block->size = size;
     block->device = device;
     block->kind = kind;
@@ -44,6 +56,10 @@ int release(enum kind_of_memory kind, void *address) {
         if ((*at)->address != address || (*at)->kind != kind) continue;
         found = *at;
         *at = found->next;
+        if (found->size >= HUGE) {
+            munmap(found->address, found->size);
+            break;
+        }
         memset(found->address, 0xDD, found->size);
         free(quarantine[oldest]);
         quarantine[oldest] = found->address;
@@ -54,6 +70,16 @@ int release(enum kind_of_memory kind, void *address) {
     if (found == NULL) problem("free of %p, which is no live allocation", address);
     free(found);
     return found != NULL;
+}
+
+void move_bytes(char *target, const char *source, size_t size) {
+    memcpy(target, source, size < HUGE ? size : END);
+    if (size >= HUGE) memcpy(target + size - END, source + size - END, END);
+}
+
+void fill_bytes(char *target, unsigned pattern, unsigned width, size_t count) {
+    size_t left_out = width * count < HUGE ? 0 : count - 2 * END;
+    for (size_t i = 0; i < count; i += i == END && left_out ? left_out : 1) memcpy(target + i * width, &pattern, width);
 }
 
 int inside(const char *call, const void *address, size_t size) {

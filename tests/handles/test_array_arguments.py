@@ -157,7 +157,7 @@ def test_wrong_elements_and_read_only_memory_are_refused_by_name(nvidia: Driver,
             assert str(caught.value) == f"data: expected elements of f32, got a {name} of f64"
         with pytest.raises(g.InvalidArgument) as caught:
             kernel.launch(Cuda(array, data=(array.address, True)), P)
-        assert str(caught.value) == "data: the Cuda is read-only, and the kernel writes to it; pass a copy"
+        assert str(caught.value) == ("data: the Cuda is read-only, and the kernel writes to it; pass a copy: gompute.asarray(data, 'cuda')")
         array.free()
         with pytest.raises(g.InvalidArgument, match="is freed"):
             kernel.launch(array, P)

@@ -116,6 +116,41 @@ def test_numpy_shares_an_array_in_host_memory() -> None:
         assert array.numpy().tolist() == [0, 3, 5, 0]
 
 
+def test_what_another_library_holds_outlives_free(backend: str, request: pytest.FixtureRequest) -> None:
+    array, later = g.zeros(3, g.f32, backend), g.empty(2, g.f32, backend)
+    taken, capsule = g.asarray(Other(array), backend), array.__dlpack__()
+    array.free()
+    array.free()
+    with pytest.raises(g.InvalidArgument, match="is freed"):
+        array.__dlpack__()
+    del capsule
+    assert taken.numpy().tolist() == [0, 0, 0]
+    taken.upload(np.ones(3, np.float32))
+    if backend == "cpu":
+        shared = np.asarray(later)
+        later.free()
+        shared[:] = 5
+        assert np.asarray(g.empty((2, 0), g.f32, backend)).shape == (2, 0)
+        assert later.buffer.memory.driver._blocks.keys() >= {taken.address, shared.ctypes.data}
+        del shared
+    else:
+        gpu: Driver = request.getfixturevalue({"cuda": "nvidia", "hip": "amd"}[backend])
+        assert gpu.held["bytes"] == 12 + later.nbytes
+    taken.free()
+    later.free()
+    if backend != "cpu":
+        assert gpu.held["bytes"] == 0
+
+
+def test_what_another_library_holds_may_go_after_shutdown(nvidia: Driver) -> None:
+    array = g.zeros(3, g.f32, "cuda")
+    capsule = array.__dlpack__()
+    array.free()
+    cuda.shutdown()
+    assert nvidia.held["bytes"] == 0
+    del capsule
+
+
 class Other:
     """An array of another library: it lies in a `DeviceArray`, and shows only what such libraries show."""
 

@@ -174,7 +174,7 @@ WRONG: dict[str, tuple[Any, Callable[[], tuple[Any, ...]], str]] = {
     "read-only output": (
         add,
         lambda: (X, Y, np.broadcast_to(np.float32(0), X.shape)),
-        "out: expected a contiguous, writable NumPy array of f32 (float32), got a read-only one: pass out.copy()",
+        "out: expected a contiguous, writable NumPy array of f32 (float32), got a read-only one: pass numpy.array(out), a copy",
     ),
     "type of an input": (
         widen,
