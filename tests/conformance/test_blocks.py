@@ -4,43 +4,21 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 
-import gompute as g
 from gompute.artifacts.kernel_set import KernelSet
 from gompute.backends import codeobject
 from gompute.targets import parse_target
 from tests.conformance.block_cases import cases
 from tests.conformance.case import Case
+from tests.conformance.comparison import same_bits
 from tests.conformance.conftest import TARGETS
-from tests.conformance.test_values import same_bits
+from tests.conformance.running import launched
 from tests.driver.control import Driver
 
 CASES = cases()
 IDS = [case.kernel for case in CASES]
-
-
-def launched(case: Case, backend: str, kernels: KernelSet, **options: Any) -> list[Any]:
-    """The arguments after the launch, through buffers of the device."""
-    arguments = [value.copy() if isinstance(value, np.ndarray) else value for value in case.arguments]
-    declared = [argument for argument in kernels.entry(case.kernel).arguments if argument.kind != "extent"]
-    with g.RawKernel(case.kernel, backend, kernels=kernels, **options) as kernel:
-        buffers = {place: kernel.alloc(value.nbytes) for place, value in enumerate(arguments) if isinstance(value, np.ndarray)}
-        for place, buffer in buffers.items():
-            buffer.upload(arguments[place])
-        passed = [
-            (buffers[place], arguments[place].shape) if argument.kind == "array" else buffers.get(place, arguments[place])
-            for place, argument in enumerate(declared)
-        ]
-        kernel.launch(case.grid, case.block, *passed, shared=case.shared)
-        kernel.synchronize()
-        for place, buffer in buffers.items():
-            buffer.download(arguments[place])
-            buffer.free()
-    return arguments
 
 
 @pytest.mark.parametrize("threads", [1, 3])

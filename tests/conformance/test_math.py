@@ -12,8 +12,8 @@ import pytest
 import gompute as g
 from gompute.artifacts.kernel_set import KernelSet
 from tests.conformance import math_kernels
+from tests.conformance.comparison import same_bits
 from tests.conformance.math_cases import math_case
-from tests.conformance.test_values import same_bits
 
 SPECS = {spec.name: spec for spec in math_kernels.KERNELS}
 NAMES = [name for name in SPECS if not getattr(g.math, name.rpartition("_")[0]).exact]

@@ -12,8 +12,8 @@ from tests.conformance import block_cases, traps
 from tests.conformance.cases import Case, cases
 from tests.conformance.comparison import same_bits
 from tests.conformance.loading import spec
+from tests.conformance.running import launched as launched_blocks
 from tests.conformance.sets import block_ptx_set, ptx_set
-from tests.conformance.test_blocks import launched as launched_blocks
 from tests.driver.control import Driver
 from tests.ptx.device import interpreted
 

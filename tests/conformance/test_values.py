@@ -9,31 +9,13 @@ import pytest
 
 import gompute as g
 from gompute.lang.tiled import Tiled
-from gompute.lang.types import TypedFloat
 from tests.conformance.cases import Case, cases
+from tests.conformance.comparison import same_bits
 from tests.conformance.loading import root, spec
+from tests.conformance.running import stored
 
 CASES = cases()
 IDS = [f"{i}-{case.kernel}" for i, case in enumerate(CASES)]
-
-
-def same_bits(got: np.ndarray, wanted: np.ndarray) -> None:
-    """Equal bit for bit; a NaN equals any NaN, since payloads are free."""
-    assert got.dtype == wanted.dtype
-    if got.dtype.kind == "f":
-        nan = np.isnan(wanted)
-        np.testing.assert_array_equal(np.isnan(got), nan)
-        got, wanted = got[~nan], wanted[~nan]
-    different = got.reshape(-1).view(np.uint8) != wanted.reshape(-1).view(np.uint8)
-    assert not different.any(), f"got {got.ravel()[:20]}, wanted {wanted.ravel()[:20]}"
-
-
-def stored(given: Any, dtype: np.dtype[Any]) -> np.ndarray:
-    """A number that a reduction gave, as an array holds it."""
-    if isinstance(given, TypedFloat) and given.dtype == g.bf16:
-        return np.array([np.float32(given).view(np.uint32) >> 16], np.uint16)
-    assert isinstance(given, {"b": bool, "f": float}.get(dtype.kind, int))
-    return np.array([given]).astype(dtype)
 
 
 def run(case: Case, kernels: Any, threads: int) -> tuple[tuple[Any, ...], Any]:
