@@ -236,7 +236,7 @@ def typed_on_device(
     _check_element(name, element, value, taken.dtype)
     if writes and taken.read_only:
         raise InvalidArgument(
-            f"{name}: the {type(value).__name__} is read-only, and the kernel writes to it; pass a copy: "
+            f"{name}: the {type(value).__name__} is read-only, and the kernel may write to it; pass a copy: "
             f"gompute.asarray({name}, {accelerator.backend!r})"
         )
     return taken.address, prod(taken.shape), taken.shape

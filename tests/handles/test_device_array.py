@@ -12,6 +12,7 @@ import pytest
 import gompute as g
 from gompute.runtime import cuda, dlpack
 from tests.driver.control import Driver
+from tests.runtime.devices import RUNTIMES, open_context
 
 
 @pytest.fixture(params=["cpu", "cuda", "hip"])
@@ -210,14 +211,16 @@ def test_a_capsule_that_nobody_takes_lets_go(backend: str) -> None:
             array.__dlpack__(dl_device=(7, 0))
 
 
-def test_a_takers_stream_waits_for_what_was_launched_here(nvidia: Driver) -> None:
-    with cuda.Context() as context, context.create_stream(non_blocking=True) as stream, g.zeros(3, g.f32, "cuda") as array:
-        calls = nvidia.calls.count("cuStreamWaitEvent")
+def test_a_takers_stream_waits_for_what_was_launched_here(gpu: Driver) -> None:
+    backend = gpu.vendor.backend
+    wait = RUNTIMES[backend].driver.calls.wait_event
+    with open_context(gpu) as context, context.create_stream(non_blocking=True) as stream, g.zeros(3, g.f32, backend) as array:
+        calls = gpu.calls.count(wait)
         array.__dlpack__(stream=stream.pointer)
-        assert nvidia.calls.count("cuStreamWaitEvent") == calls + 1
-        array.__dlpack__(stream=1)
+        assert gpu.calls.count(wait) == calls + 1
+        array.__dlpack__(stream={"cuda": 1, "hip": 0}[backend])  # DLPack's number of the default stream
         array.__dlpack__(stream=-1)
-        assert nvidia.calls.count("cuStreamWaitEvent") == calls + 1
+        assert gpu.calls.count(wait) == calls + 1
 
 
 class Cuda:
@@ -270,16 +273,17 @@ def test_a_cuda_array_that_a_kernel_cannot_take(nvidia: Driver, changed: dict[st
     assert str(caught.value).startswith(words)
 
 
-def test_memory_of_another_device_is_refused(nvidia: Driver) -> None:
-    nvidia.devices(2)
-    with g.zeros(3, g.f32, "cuda", 1) as second:
+def test_memory_of_another_device_is_refused(gpu: Driver) -> None:
+    backend = gpu.vendor.backend
+    gpu.device(1, gpu.vendor.arch)
+    with g.zeros(3, g.f32, backend, 1) as second:
         with pytest.raises(g.InvalidArgument) as caught:
-            g.asarray(Other(second), "cuda")
+            g.asarray(Other(second), backend)
         assert str(caught.value) == (
-            "value: the Other is on cuda 1, and the kernel on cuda 0; move it there, or open the kernel on that device"
+            f"value: the Other is on {backend} 1, and the kernel on {backend} 0; move it there, or open the kernel on that device"
         )
-        with pytest.raises(g.InvalidArgument, match=r"value: is on cuda 1; copy it: asarray\(value.numpy\(\), 'cuda'\)"):
-            g.asarray(second, "cuda")
+        with pytest.raises(g.InvalidArgument, match=rf"value: is on {backend} 1; copy it: asarray\(value.numpy\(\), '{backend}'\)"):
+            g.asarray(second, backend)
         with pytest.raises(AttributeError):
             _ = second.__array_interface__
         assert not hasattr(g.zeros(1, g.f32, "cpu"), "__cuda_array_interface__")

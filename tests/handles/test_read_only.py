@@ -125,7 +125,7 @@ def test_what_is_read_only_on_a_device_is_read_and_never_written(
             with pytest.raises(g.InvalidArgument) as caught:
                 call()
             assert str(caught.value) == (
-                f"{name}: the OnDevice is read-only, and the kernel writes to it; pass a copy: gompute.asarray({name}, '{backend}')"
+                f"{name}: the OnDevice is read-only, and the kernel may write to it; pass a copy: gompute.asarray({name}, '{backend}')"
             )
         made = both.run(given, given, None)
         np.testing.assert_array_equal(made.numpy(), data() * 2)
