@@ -10,7 +10,7 @@ from gompute.errors import InvalidArgument
 from gompute.lang.types import SCALARS, ScalarType
 from gompute.runtime.buffer import Buffer, Memory
 
-__all__ = ["Array", "check_array", "check_buffer", "kernel_type", "not_whole", "numpy_dtype"]
+__all__ = ["Array", "address_of", "check_array", "check_buffer", "kernel_type", "not_whole", "numpy_dtype"]
 
 Array = numpy.ndarray[Any, Any]
 
@@ -65,7 +65,8 @@ def check_array(name: str, dtype: str, value: Any, place: str = "", *, writable:
     kind = "contiguous, writable" if writable else "contiguous"
     expected = f"{name}: expected a {kind} NumPy array of {dtype} ({wanted}{' holding the bits' if dtype == 'bf16' else ''}){place}"
     if not isinstance(value, numpy.ndarray):
-        raise InvalidArgument(f"{expected}, got {_described(value)}")
+        fix = f": pass numpy.array({name}, {wanted.name!r})" if isinstance(value, list | tuple) and not writable else ""
+        raise InvalidArgument(f"{expected}, got {_described(value)}{fix}")
     if value.dtype != wanted and not (dtype == "bf16" and value.dtype.name == _BF16):
         if value.dtype == wanted.newbyteorder():
             raise InvalidArgument(f"{expected}, got the other byte order ({value.dtype.str}): pass {name}.astype({wanted.name!r})")
@@ -77,6 +78,18 @@ def check_array(name: str, dtype: str, value: Any, place: str = "", *, writable:
     if not value.flags.aligned:
         raise InvalidArgument(f"{expected}, got one whose memory is not aligned to {wanted.itemsize} bytes: pass {name}.copy()")
     return value
+
+
+def address_of(name: str, buffer: Buffer) -> int:
+    """Where a buffer lies.
+
+    Raises:
+        InvalidArgument: it is freed; the message has the argument's name.
+        BackendUnavailable: its device was shut down.
+    """
+    if buffer.address is None:
+        raise InvalidArgument(f"{name}: this {buffer.memory.backend} buffer of {buffer.nbytes} bytes is freed")
+    return buffer.device_addr
 
 
 def check_buffer(name: str, dtype: str, value: Any, memory: Memory) -> Buffer:
@@ -104,4 +117,6 @@ def _described(value: Any) -> str:
         return f"a NumPy array of {value.dtype}"
     if isinstance(value, numpy.generic):
         return f"the NumPy scalar {value!r}"
+    if value is None or type(value).__module__.startswith("gompute."):
+        return repr(value)
     return f"{type(value).__module__}.{type(value).__qualname__}" if type(value).__module__ != "builtins" else type(value).__qualname__

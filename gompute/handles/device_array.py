@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy
 
 from gompute.errors import InvalidArgument
-from gompute.handles.arrays import Array, kernel_type, numpy_dtype
+from gompute.handles.arrays import Array, address_of, kernel_type, numpy_dtype
 from gompute.handles.foreign import foreign_array, order, shared_on_host
 from gompute.handles.opening import open_context
 from gompute.lang.types import SCALARS, ScalarType
@@ -32,9 +32,10 @@ class DeviceArray:
         buffer: the memory; several arrays may share one.
         shape: in elements.
         element: the kernel type of its elements.
+        offset: bytes from the buffer's start.
     """
 
-    __slots__ = ("_offset", "buffer", "element", "shape")
+    __slots__ = ("buffer", "element", "offset", "shape")
 
     def __init__(self, buffer: Buffer, shape: tuple[int, ...], element: ScalarType, offset: int = 0) -> None:
         """
@@ -46,7 +47,7 @@ class DeviceArray:
         self.buffer = buffer
         self.shape = shape
         self.element = element
-        self._offset = offset
+        self.offset = offset
         if offset + self.nbytes > buffer.nbytes:
             raise InvalidArgument(f"an array of {shape} {element} takes {self.nbytes} bytes at {offset}; the buffer has {buffer.nbytes}")
 
@@ -84,7 +85,7 @@ class DeviceArray:
 
         Raises InvalidArgument when the memory is freed.
         """
-        return self.buffer.device_addr + self._offset
+        return self.buffer.device_addr + self.offset
 
     def __len__(self) -> int:
         if not self.shape:
@@ -111,18 +112,18 @@ class DeviceArray:
             shape = self.shape[1:]
         else:
             raise InvalidArgument(f"an array on a device is indexed by a row or a slice of rows, not by {rows!r}; for more use numpy()")
-        return DeviceArray(self.buffer, shape, self.element, self._offset + min(start, self.shape[0]) * pitch)
+        return DeviceArray(self.buffer, shape, self.element, self.offset + min(start, self.shape[0]) * pitch)
 
     def reshape(self, *shape: int) -> DeviceArray:
         """The same elements in another shape, sharing the memory. Raises InvalidArgument where the numbers of elements differ."""
         if prod(shape) != self.size or any(extent < 0 for extent in shape):
             raise InvalidArgument(f"shape: {shape} has not the {self.size} elements of {self.shape}")
-        return DeviceArray(self.buffer, shape, self.element, self._offset)
+        return DeviceArray(self.buffer, shape, self.element, self.offset)
 
     def numpy(self) -> Array:
         """A copy on the host; waits for the launches before it."""
         made = numpy.empty(self.shape, self.dtype)
-        self.buffer.download_at(made, self._offset)
+        self.buffer.download_at(made, self.offset)
         return made
 
     def upload(self, host: Any) -> None:
@@ -133,7 +134,7 @@ class DeviceArray:
         given = numpy.ascontiguousarray(host) if isinstance(host, numpy.ndarray) else numpy.asarray(host, self.dtype)
         if given.shape != self.shape or given.dtype != self.dtype:
             raise InvalidArgument(f"host: expected {self.shape} {self.dtype}, got {given.shape} {given.dtype}")
-        self.buffer.upload_at(given, self._offset)
+        self.buffer.upload_at(given, self.offset)
 
     def free(self) -> None:
         """Gives the memory back, also that of arrays which share it; again is no error.
@@ -228,7 +229,7 @@ def typed_on_device(
         if value.buffer.memory is not accelerator:
             return None
         _check_element(name, element, value, value.element.name)
-        return value.address, value.size, value.shape
+        return address_of(name, value.buffer) + value.offset, value.size, value.shape
     taken = foreign_array(name, value, accelerator, stream)
     if taken is None:
         return None

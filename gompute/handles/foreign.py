@@ -15,6 +15,7 @@ from gompute.handles.arrays import Array, kernel_type, numpy_dtype
 from gompute.lang.types import SCALARS
 from gompute.runtime import dlpack
 from gompute.runtime.accelerator import Accelerator
+from gompute.runtime.buffer import lane_of
 from gompute.runtime.driver import Driver
 from gompute.runtime.stream import Stream
 
@@ -67,7 +68,13 @@ def _by_dlpack(name: str, value: Any, accelerator: Accelerator, stream: Stream |
     backend = dlpack.DEVICE_TYPES.get(int(value.__dlpack_device__()[0]))
     if backend == "cpu" != accelerator.backend:
         return None
-    pointer = None if accelerator.backend == "cpu" else dlpack.default_stream(accelerator.backend) if stream is None else stream.pointer
+    pointer = (
+        None
+        if accelerator.backend == "cpu"
+        else dlpack.default_stream(accelerator.backend)
+        if stream is None
+        else lane_of(accelerator, stream).pointer
+    )
     tensor = dlpack.borrow(name, value, pointer)
     try:
         _check_place(name, value, tensor.backend, tensor.ordinal, accelerator)
@@ -116,9 +123,9 @@ def _by_cuda_interface(name: str, value: Any, accelerator: Accelerator, stream: 
             raise _gaps(name, value, shape, tuple(strides))
     if queue == 0:
         raise InvalidArgument(f"{name}: its __cuda_array_interface__ names stream 0, which version 3 forbids as ambiguous")
-    if queue is not None and queue != (1 if stream is None else stream.pointer):
+    mine = lane_of(accelerator, stream)
+    if queue is not None and queue != (1 if stream is None else mine.pointer):
         with accelerator.current() as driver:
-            mine = accelerator.default if stream is None else stream.lane_on(accelerator)
             order(driver, driver.foreign_stream(int(queue)), mine.handle)
     return Foreign(int(address or 0), shape, kind.name, bool(read_only), lambda: None)
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from gompute.artifacts.entry import ArgumentEntry
 from gompute.errors import InvalidArgument
-from gompute.handles.arrays import Array, check_array, check_buffer, not_whole, numpy_dtype
+from gompute.handles.arrays import Array, address_of, check_array, check_buffer, not_whole, numpy_dtype
 from gompute.handles.device_array import typed_on_device
 from gompute.handles.foreign import shared_on_host
 from gompute.lang.signature import Use
@@ -73,7 +73,7 @@ class Operand:
     def on_host(self, value: Any) -> Located:
         """Accept an array, or a buffer of the CPU backend."""
         if isinstance(value, Buffer) and is_host_buffer(value):
-            return self._buffer(value, value.device_addr)
+            return self._buffer(value, address_of(self.name, value))
         return self.array(value, " or a Buffer on cpu")
 
     def on_device(self, value: Any, accelerator: Accelerator, stream: Stream | None) -> Located:
@@ -84,7 +84,8 @@ class Operand:
         found = typed_on_device(self.name, self.element, value, accelerator, stream, writes=self.use.writes)
         if found is not None:
             return Located(*found, on_device=True)
-        return self._buffer(value, check_buffer(self.name, self.element, value, accelerator).device_addr, on_device=True)
+        buffer = check_buffer(self.name, self.element, value, accelerator)
+        return self._buffer(buffer, address_of(self.name, buffer), on_device=True)
 
     def anywhere(self, value: Any, accelerator: Accelerator) -> Located:
         """Accept an array in host memory, or what lies on that device."""

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from gompute.artifacts.entry import ArgumentEntry, KernelEntry
 from gompute.errors import InvalidArgument
-from gompute.handles.arrays import check_array, check_buffer
+from gompute.handles.arrays import address_of, check_array, check_buffer
 from gompute.handles.calling import in_order
 from gompute.handles.defaults import Kernels
 from gompute.handles.device_array import buffers_among, typed_on_device
@@ -289,12 +289,12 @@ def _device_reader(name: str, dtype: str, accelerator: Accelerator) -> Callable[
 
 def _device_address(name: str, dtype: str, value: Any, accelerator: Accelerator, stream: Stream | None) -> int:
     found = None if isinstance(value, Buffer) else typed_on_device(name, dtype, value, accelerator, stream, writes=True)
-    return check_buffer(name, dtype, value, accelerator).device_addr if found is None else found[0]
+    return address_of(name, check_buffer(name, dtype, value, accelerator)) if found is None else found[0]
 
 
 def _host_address(name: str, dtype: str, value: Any) -> int:
     if isinstance(value, Buffer) and is_host_buffer(value):
-        return value.device_addr
+        return address_of(name, value)
     array = check_array(name, dtype, shared_on_host(name, value), " or a Buffer on cpu")
     return array.ctypes.data
 

@@ -18,7 +18,7 @@ from gompute.handles.parameters import ParamsReader, typed_number
 from gompute.lang.operation import OPERATIONS
 from gompute.lang.tiled import TILE, Tiled, scratch_elements, stage_tiles
 from gompute.lang.types import SCALARS
-from gompute.runtime.buffer import Buffer
+from gompute.runtime.buffer import Buffer, lane_of
 from gompute.runtime.context import Accelerator, DeviceKernel
 from gompute.runtime.cpu import HOST_MEMORY, CpuKernel, on_stream
 from gompute.runtime.dim3 import Dim3
@@ -303,6 +303,7 @@ class TiledOnDevice(_TiledPlan[_DeviceFrame]):
     def launch(self, arguments: tuple[Any, ...], stream: Stream | None = None) -> None:
         self._check_count("launch", arguments, 2)
         accelerator = self._accelerator
+        lane_of(accelerator, stream)  # refuses what is no stream, before its frames are looked for
         located = [operand.on_device(value, accelerator, stream) for operand, value in zip(self.operands, arguments, strict=False)]
         self._check_buffers(located)
         params = self._read_params(arguments)

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from itertools import count
 from typing import Any
 
-from gompute.errors import BackendUnavailable, CaptureFailed, CopyFailed, Error, InvalidArgument, SyncFailed
+from gompute.errors import AllocFailed, BackendUnavailable, CaptureFailed, CopyFailed, Error, InvalidArgument, SyncFailed
 from gompute.runtime.buffer import Buffer
 from gompute.runtime.driver import Driver
 from gompute.runtime.held import Held, exiting
@@ -17,6 +17,8 @@ from gompute.runtime.lane import Lane, suspects
 from gompute.runtime.reports import Report
 
 __all__ = ["Accelerator"]
+
+_MOST_BYTES = 2**63 - 1
 
 
 class Accelerator:
@@ -159,9 +161,20 @@ class Accelerator:
 
     # ---- memory ----
 
-    def allocate(self, size: int) -> Buffer:
+    def check_size(self, size: int) -> None:
+        """Refuses to allocate what no driver can be asked for.
+
+        Raises:
+            InvalidArgument: it is negative.
+            AllocFailed: it is more than an address can say.
+        """
         if size < 0:
             raise InvalidArgument(f"size: expected a number of bytes that is not negative, got {size}")
+        if size > _MOST_BYTES:
+            raise AllocFailed(f"{self.backend}: cannot allocate {size} bytes: no memory has more than {_MOST_BYTES}")
+
+    def allocate(self, size: int) -> Buffer:
+        self.check_size(size)
         self.refuse_in_capture("an allocation")
         if size == 0:
             self.check_alive()

@@ -14,7 +14,7 @@ from gompute.runtime.lane import Lane
 if TYPE_CHECKING:
     from gompute.runtime.stream import Stream
 
-__all__ = ["Buffer", "Loan", "Memory", "Releasable"]
+__all__ = ["Buffer", "Loan", "Memory", "Releasable", "lane_of"]
 
 
 class Memory(Protocol):
@@ -149,7 +149,7 @@ class Buffer:
         address = self._range(offset, source.nbytes, "upload")
         if source.nbytes:
             with self.memory.current() as driver:
-                lane = _lane(self.memory, stream)
+                lane = lane_of(self.memory, stream)
                 driver.copy_in_async(address, source.address, source.nbytes, lane.handle)
                 _keep(lane, stream, source, self)
 
@@ -159,7 +159,7 @@ class Buffer:
         address = self._range(offset, target.nbytes, "download")
         if target.nbytes:
             with self.memory.current() as driver:
-                lane = _lane(self.memory, stream)
+                lane = lane_of(self.memory, stream)
                 driver.copy_out_async(target.address, address, target.nbytes, lane.handle)
                 _keep(lane, stream, target, self)
 
@@ -177,6 +177,8 @@ class Buffer:
         Raises:
             InvalidArgument: it does not fit, the ranges overlap, or the buffers are of different backends.
         """
+        if not isinstance(source, Buffer):
+            raise InvalidArgument(f"copy_from: expected a Buffer, got {type(source).__name__}: upload takes what is in host memory")
         size = source.nbytes - src_offset if n is None else n
         start = source._range(src_offset, size, "copy")
         address = self._range(dst_offset, size, "copy")
@@ -190,7 +192,7 @@ class Buffer:
         if not size:
             return
         with mine.current() as driver:
-            lane = _lane(mine, stream)
+            lane = lane_of(mine, stream)
             if mine is theirs:
                 driver.copy_within(address, start, size, lane.handle)
             else:
@@ -216,7 +218,7 @@ class Buffer:
             raise InvalidArgument(f"fill of {size} bytes at offset {offset}: both must be multiples of the pattern's {width} bytes")
         if size:
             with self.memory.current() as driver:
-                driver.fill(address, int.from_bytes(pattern, "little"), width, size // width, _lane(self.memory, stream).handle)
+                driver.fill(address, int.from_bytes(pattern, "little"), width, size // width, lane_of(self.memory, stream).handle)
                 if stream is not None:
                     stream.uses((self,))
 
@@ -267,8 +269,22 @@ class Buffer:
         return f"<Buffer on {self.memory.backend} {self.memory.ordinal}: {state}>"
 
 
-def _lane(memory: Memory, stream: Stream | None) -> Lane:
-    return memory.default if stream is None else stream.lane_on(memory)
+def lane_of(memory: Memory, stream: Stream | None) -> Lane:
+    """The queue for work on that device: the stream's, or the default stream's without one.
+
+    Raises:
+        InvalidArgument: it is no stream, is closed, or is of another device.
+    """
+    if stream is None:
+        return memory.default
+    try:
+        lane_on = stream.lane_on
+    except AttributeError:
+        raise InvalidArgument(
+            f"stream: expected a stream of {memory.backend} {memory.ordinal} from create_stream, or from wrap_stream, which takes one of "
+            f"CuPy or PyTorch; got {stream!r}"
+        ) from None
+    return lane_on(memory)
 
 
 def _keep(lane: Lane, stream: Stream | None, host: HostMemory, buffer: Buffer) -> None:

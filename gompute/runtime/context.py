@@ -17,7 +17,7 @@ from gompute.runtime.stream import Stream, pointer_of
 from gompute.runtime.vendor import VendorDriver
 from gompute.targets.device import Device
 
-__all__ = ["Accelerator", "AnyContext", "DeviceContext", "DeviceKernel", "DeviceModule", "Gpu"]
+__all__ = ["Accelerator", "AnyContext", "DeviceContext", "DeviceKernel", "DeviceModule", "Gpu", "code_bytes"]
 
 
 class AnyContext(ABC):
@@ -76,6 +76,7 @@ class AnyContext(ABC):
         """
         accelerator = self.accelerator
         size = _whole("nbytes", nbytes)
+        accelerator.check_size(size)
         accelerator.refuse_in_capture("an allocation")
         with accelerator.current() as driver:
             if not size:
@@ -204,7 +205,7 @@ class DeviceContext(AnyContext):
         Raises:
             ModuleLoadFailed: the driver refuses it; the message has the driver's compile log.
         """
-        return self.accelerator.load_module(image)
+        return self.accelerator.load_module(code_bytes(image))
 
     @classmethod
     def shutdown(cls) -> None:
@@ -225,6 +226,22 @@ class DeviceContext(AnyContext):
                         every_one.callback(gpu.shut_down)
             finally:
                 cls._left[:] = [gpu for gpu in cls._left if gpu.driver is not cls._driver] + [gpu for gpu in leaving if not gpu.gone]
+
+
+def code_bytes(image: object) -> bytes:
+    """What `load_module` was given.
+
+    Raises:
+        InvalidArgument: it is not bytes-like.
+    """
+    if isinstance(image, bytes):
+        return image
+    if isinstance(image, bytearray | memoryview):
+        return bytes(image)
+    raise InvalidArgument(
+        f"image: expected the bytes of the code, got {type(image).__name__}: pass pathlib.Path(...).read_bytes() of a file, or "
+        f"text.encode() of PTX"
+    )
 
 
 def _whole(name: str, value: object) -> int:

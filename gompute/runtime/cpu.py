@@ -16,8 +16,8 @@ from gompute.lang.tiled import TILE
 from gompute.runtime import workers
 from gompute.runtime.accelerator import Accelerator
 from gompute.runtime.arguments import Argument, PackedArguments
-from gompute.runtime.buffer import Buffer
-from gompute.runtime.context import AnyContext
+from gompute.runtime.buffer import Buffer, lane_of
+from gompute.runtime.context import AnyContext, code_bytes
 from gompute.runtime.dim3 import MAX_BLOCKS, Dim3, Extent
 from gompute.runtime.host_driver import HostDriver
 from gompute.runtime.processor import host_device
@@ -60,7 +60,7 @@ def on_stream(stream: Stream | None, kind: str, work: Callable[[], None], argume
     if stream is None:
         work()
     else:
-        stream.lane_on(HOST_MEMORY).handle.do(kind, work)
+        lane_of(HOST_MEMORY, stream).handle.do(kind, work)
         stream.uses([argument for argument in arguments if isinstance(argument, Buffer)], (arguments, owner))
 
 
@@ -246,7 +246,7 @@ class Context(AnyContext):
             ModuleLoadFailed: the system's loader refuses it.
         """
         _ = self.accelerator  # refuses a closed context
-        return _modules.get(image)
+        return _modules.get(code_bytes(image))
 
 
 def _load(image: bytes, number: int) -> ctypes.CDLL:

@@ -6,7 +6,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
 from gompute.errors import CaptureFailed, Error, EventFailed, InvalidArgument
-from gompute.runtime.stream import Capture, Stream
+from gompute.runtime.buffer import lane_of
+from gompute.runtime.stream import Capture, Stream, handle_of
 
 if TYPE_CHECKING:
     from gompute.runtime.accelerator import Accelerator
@@ -54,7 +55,7 @@ class Event:
         """
         handle = self._open()
         accelerator = self._accelerator
-        lane = accelerator.default if stream is None else stream.lane_on(accelerator)
+        lane = lane_of(accelerator, stream)
         with accelerator.current() as driver:
             driver.record_event(handle, lane.handle)
         self.capture = None if stream is None else stream._capture
@@ -92,7 +93,7 @@ class Event:
         Raises:
             EventFailed: one of them takes no time, was never recorded or is not reached yet.
         """
-        first, last = self._open(), end.handle_for(self._accelerator)
+        first, last = self._open(), handle_of("end", end, self._accelerator)
         for name, event in (("this event", self), ("end", end)):
             if not event.timing:
                 raise EventFailed(f"{self._accelerator.backend}: elapsed_us: {name} was made with timing=False")

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
 from gompute.errors import Error, GraphFailed, InvalidArgument
-from gompute.runtime.buffer import Buffer
+from gompute.runtime.buffer import Buffer, lane_of
 
 if TYPE_CHECKING:
     from gompute.runtime.accelerator import Accelerator
@@ -60,7 +60,7 @@ class Graph:
             if buffer.address is None:
                 raise InvalidArgument(f"launch of a graph: a buffer of {buffer.nbytes} bytes that its work uses is freed")
         accelerator = self._accelerator
-        lane = accelerator.default if stream is None else stream.lane_on(accelerator)
+        lane = lane_of(accelerator, stream)
         with accelerator.current() as driver:
             driver.launch_graph(self._executable.handle, lane.handle)
             lane.launches += 1
@@ -78,6 +78,8 @@ class Graph:
             GraphFailed: this graph is not instantiated, or the graphs differ in shape; the message has the driver's reason.
         """
         self._open()
+        if not isinstance(other, Graph):
+            raise InvalidArgument(f"other: expected a graph (from end_capture), got {other!r}")
         if other._accelerator is not self._accelerator:
             raise InvalidArgument("other: the graph is of another device")
         handle = other._open()

@@ -12,6 +12,7 @@ from gompute.errors import InvalidArgument, LaunchFailed, SyncFailed
 from gompute.runtime import status
 from gompute.runtime.accelerator import Accelerator
 from gompute.runtime.arguments import Argument, PackedArguments
+from gompute.runtime.buffer import lane_of
 from gompute.runtime.dim3 import Dim3, Extent
 from gompute.runtime.launcher import Launcher, Prepared
 from gompute.runtime.reports import Report
@@ -186,7 +187,7 @@ class DeviceKernel:
     def prepare(self, grid: Dim3, block: Dim3, shared: int, arguments: int, stream: Stream | None = None) -> Prepared:
         """Makes a launch ready, for `launch_prepared`; the arguments are those of `launch_packed`."""
         accelerator = self._accelerator
-        lane = accelerator.default if stream is None else stream.lane_on(accelerator)
+        lane = lane_of(accelerator, stream)
         return self.launcher.prepare(grid, block, shared, lane, arguments)
 
     def launch_prepared(self, launch: Prepared, stream: Stream | None = None) -> None:

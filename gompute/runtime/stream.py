@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gompute.runtime.accelerator import Accelerator
     from gompute.runtime.event import Event
 
-__all__ = ["Capture", "Stream", "pointer_of"]
+__all__ = ["Capture", "Stream", "handle_of", "pointer_of"]
 
 _numbers = count()
 
@@ -153,7 +153,7 @@ class Stream:
         An event that was recorded on a stream under capture draws this stream into the capture.
         """
         lane = self._open()
-        handle = event.handle_for(self._accelerator)
+        handle = handle_of("event", event, self._accelerator)
         with self._accelerator.current() as driver:
             driver.wait_event(lane.handle, handle)
         capture = event.capture
@@ -238,6 +238,22 @@ class Stream:
     def __repr__(self) -> str:
         state = "closed" if self._lane is None else "under capture" if self.capturing else "open"
         return f"<Stream on {self.backend} {self._accelerator.ordinal}: {state}>"
+
+
+def handle_of(name: str, event: Event, accelerator: Accelerator) -> Any:
+    """The driver's event, for a stream of that device.
+
+    Args:
+        name: the argument's name, for errors.
+
+    Raises:
+        InvalidArgument: it is no event, is closed, or is of another backend.
+    """
+    try:
+        handle_for = event.handle_for
+    except AttributeError:
+        raise InvalidArgument(f"{name}: expected an event (from create_event), got {event!r}") from None
+    return handle_for(accelerator)
 
 
 def pointer_of(stream: object) -> int:

@@ -57,7 +57,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "list": (lambda: [1.0, 2.0], f"{ARRAY}, got list"),
     "scalar": (lambda: np.float32(1), f"{ARRAY}, got the NumPy scalar np.float32(1.0)"),
     "bytes": (lambda: bytearray(16), f"{ARRAY}, got bytearray"),
-    "none": (lambda: None, f"{ARRAY}, got NoneType"),
+    "none": (lambda: None, f"{ARRAY}, got None"),
     "object": (lambda: re.compile("x"), f"{ARRAY}, got re.Pattern"),
     "empty of another type": (lambda: np.empty(0), f"{ARRAY}, got float64"),
 }
@@ -117,7 +117,7 @@ def test_params_of_another_layout(kernel: Kernel) -> None:
     for value, message in (
         (2.0, f"{head}, got float"),
         ({"scale": 2.0}, f"{head}, got dict"),
-        (None, f"{head}, got NoneType"),
+        (None, f"{head}, got None"),
         (Params, f"{head}, got type"),
         (Wider(2.0), f"{head}, got Wider with the fields scale: f64; wanted are scale: f32"),
         (b"12345", "params: expected 4 bytes of Params, got 5"),
@@ -169,7 +169,7 @@ def test_a_launch_on_a_device_takes_its_own_buffers(gpu: Driver, kernel_set: Ker
 def test_a_launch_on_the_cpu_takes_no_devices_buffer(nvidia: Driver, kernel_set: KernelSet) -> None:
     with Kernel(scale_relu, "cuda", kernels=kernel_set) as device, Kernel(scale_relu, "cpu", kernels=kernel_set) as host:
         with device.alloc(4) as buffer:
-            message = f"{ARRAY} or a Buffer on cpu, got gompute.runtime.buffer.Buffer"
+            message = f"{ARRAY} or a Buffer on cpu, got <Buffer on cuda 0: 16 bytes>"
             with pytest.raises(InvalidArgument, match=re.escape(message)):
                 host.launch(buffer, P)
         with host._opened.context.alloc(18) as odd, pytest.raises(InvalidArgument, match="a buffer of 18 bytes is no whole number of f32"):

@@ -222,7 +222,7 @@ def test_streams(gpu: Driver, raw: RawKernel, monkeypatch: pytest.MonkeyPatch) -
         stream.close()
         with pytest.raises(InvalidArgument, match="stream is closed"):
             raw.launch(1, 16, buffer, 10, stream=stream)
-        with pytest.raises(AttributeError):
+        with pytest.raises(InvalidArgument, match="stream: expected a stream of .*; got 3$"):
             raw.launch(1, 16, buffer, 10, stream=3)  # type: ignore[arg-type]
 
 
