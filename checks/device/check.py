@@ -27,7 +27,7 @@ sys.path.insert(1, str(Path(__file__).resolve().parents[1] / "bench"))
 import correct
 import interop
 import speed
-from libraries import LIBRARIES
+from libraries import LIBRARIES, NumPy
 from sections import Found, Say, run
 
 import gompute as g
@@ -44,7 +44,7 @@ LIMITS = {
     "build": 90,
     "conformance": 60,
     "streams and graphs": 15,
-    **{library.name: 30 for library in LIBRARIES},
+    **{library.name: 10 if library is NumPy else 40 for library in LIBRARIES},
     "memcheck": 70,
     "racecheck": 40,
     "latency": 20,

@@ -208,6 +208,7 @@ def check(library: type[Library], backend: str, kernels: g.KernelSet, say: Say, 
     Args:
         times: how much work is queued before the other side is given the array.
     """
+    say(f"the import of {library.name}")
     try:
         found = library(backend)
     except ImportError as error:

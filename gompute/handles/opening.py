@@ -128,11 +128,11 @@ def _open_cpu(what: KernelSpec | str, ordinal: int, kernels: Kernels) -> Opened:
         return _compile(what, context, "there is no kernel set")
     try:
         return _load(what, kernel_set, context)
-    except (KernelNotFound, _NoCode) as error:
+    except (KernelNotFound, NoCode) as error:
         return _compile(what, context, str(error))
 
 
-class _NoCode(ModuleLoadFailed):
+class NoCode(ModuleLoadFailed):
     """The set has the kernel and no code of it that runs on the device."""
 
 
@@ -143,7 +143,7 @@ def _load(what: KernelSpec | str, kernel_set: KernelSet, context: AnyContext) ->
     except ArtifactError:
         raise
     except ModuleLoadFailed as error:
-        raise _NoCode(str(error)) from error
+        raise NoCode(str(error)) from error
     source = f"{selected.path} ({selected.target} {selected.kind})"
     if isinstance(what, KernelSpec):
         _check_fresh(what, selected.entry, source)

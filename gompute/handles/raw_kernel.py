@@ -101,7 +101,7 @@ class RawKernel:
             arguments, named: as the kernel declares them, by position or by name. A pointer takes a Buffer, a `DeviceArray`, or an array of
                 another library that lies on the device (on the CPU a contiguous, writable array in host memory); an array with a shape the
                 same but for a Buffer, of which it takes `(buffer, shape)`, in C order and with as many dimensions; a scalar a number,
-                params an instance of their class or its bytes.
+                params an instance of their class or its bytes. A kernel may write through any pointer, so read-only arrays are refused.
             shared: bytes of dynamic shared memory per block.
             stream: where to queue it, the device's default stream when left out.
 

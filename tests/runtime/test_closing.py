@@ -30,7 +30,7 @@ def gpu(request: pytest.FixtureRequest) -> Iterator[Driver | None]:
         yield None
         return
     driver: Driver = request.getfixturevalue({"cuda": "nvidia", "hip": "amd"}[request.param])
-    driver.delay(200)
+    driver.delay(100)
     yield driver
 
 
