@@ -59,6 +59,8 @@ STATEMENTS: list[tuple[str, str, str]] = [
     ("y = {i: 1 for i in range(3)}", "a dict comprehension is not supported in a kernel", "write a for loop over range"),
     ("y = abs(i for i in range(3))", "a generator expression is not supported in a kernel", "write a for loop over range"),
     ("y = range(3)", "'range' is only for the head of a for loop", "write for i in range(n):"),
+    ("y = g.max(x, x)", "'max' is gompute's here, not Python's", "write 'import gompute as g', and g.max for the declaration of a kernel"),
+    ("y = g.zeros(k)", "'zeros' of gompute is no function for a kernel", "call it on the host, and pass what it gives"),
     ("y = hex(k)", "'hex' cannot be called in a kernel", "call a Python function with annotated arguments"),
     (
         "y = weight(p.inner)",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import inspect
 from collections.abc import Callable
 from types import FunctionType
@@ -77,10 +78,24 @@ def call(context: Context, node: ast.Call, choose: Choose) -> Operand | typed.Ca
             fix = "index the array: data[i]" if not target.body else "call its parts one after the other"
             raise KernelFault(node, f"'{target.name}' is a {target.kind} kernel, which has no function of its own", fix)
         (target,) = target.body
+    if isinstance(target, FunctionType) and _is_of_the_host(target):
+        raise KernelFault(node, *_of_the_host(target.__name__))
     if isinstance(target, FunctionType):
         return call_function(context, node, target, bindings)
     _refuse(node, target)
     raise AssertionError("unreachable")
+
+
+def _is_of_the_host(function: FunctionType) -> bool:
+    """Whether a function is Gompute's own and none that kernels call."""
+    package, _, module = function.__module__.partition(".")
+    return package == "gompute" and not module.startswith("math.") and module != "lang.random"
+
+
+def _of_the_host(name: str) -> tuple[str, str]:
+    if hasattr(builtins, name):
+        return f"'{name}' is gompute's here, not Python's", f"write 'import gompute as g', and g.{name} for the declaration of a kernel"
+    return f"'{name}' of gompute is no function for a kernel", "call it on the host, and pass what it gives"
 
 
 def _handler(target: object) -> Callable[[Context, ast.Call], Operand] | None:
