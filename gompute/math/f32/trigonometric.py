@@ -19,6 +19,10 @@ __all__ = ["cos", "sin", "tan"]
 HEADS = table(f64, constants.TURNS_HEAD)
 TAILS = table(f64, constants.TURNS_TAIL)
 
+# Where the cosine lies so near the middle of two neighbours that r does not tell on which side; and a double on the right one.
+TIES = (float.fromhex("0x1.3170fp+63"), float.fromhex("0x1.2b9622p+67"))
+BELOW_TIE, ABOVE_TIE = float.fromhex("0x1.fe2976fffffffp-1"), float.fromhex("0x1.f0285d0000001p-1")
+
 _sin_rest = polynomial(constants.SIN[1:])
 _cos_rest = polynomial(constants.COS)
 
@@ -65,7 +69,9 @@ def sin(x: f64) -> f64:
 
 
 def cos(x: f64) -> f64:
-    return _turned(x, _quarters(x), 1)
+    result = _turned(x, _quarters(x), 1)
+    size = abs(x)
+    return BELOW_TIE if size == TIES[0] else (ABOVE_TIE if size == TIES[1] else result)
 
 
 def tan(x: f64) -> f64:
