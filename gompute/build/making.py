@@ -129,7 +129,7 @@ class Making:
 
     def _lower(self) -> None:
         assert isinstance(self._job, CompileJob)
-        order = {**self._job.lower_order(), "known": self._offer()}
+        order = {**self._job.lower_order(), "known": None if self._records is None else self._offer()}
         self._add(Task(self._job, "check", (), order, (), self._was_lowered, self._ended, self._told))
 
     def _offer(self) -> dict[str, str]:

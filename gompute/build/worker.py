@@ -102,7 +102,7 @@ def _lowering(order: Mapping[str, Any], target: Target) -> frontend.Lowering:
     source = Path(order["source"])
     if source.suffix not in IR_SUFFIXES:
         imports = None if order["imports"] is None else [Path(path) for path in order["imports"]]
-        known = order["known"] if order["work"] == "lower" else {}
+        known = order["known"] if order["work"] == "lower" else None
         return frontend.lower_root(
             source, name=order["root"], imports=imports, target=target, kernels=order["kernels"], mode=mode_of(order), known=known
         )

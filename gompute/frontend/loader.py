@@ -18,6 +18,7 @@ from types import CodeType, ModuleType
 
 from gompute.errors import CompileError, Error
 from gompute.frontend.faults import Fault
+from gompute.frontend.outline import LEFT_OUT
 from gompute.frontend.reads import Reads, Recorder, recording
 from gompute.frontend.source import Sources
 from gompute.lang.spec import REGISTRY, KernelSpec, specs_of
@@ -31,15 +32,16 @@ _ALWAYS = frozenset({"gompute", "numpy"})
 class _SourceLoader(SourceFileLoader):
     """Always compiles the source: bytecode that another Python left beside it counts as fresh for a second after an edit."""
 
-    def __init__(self, fullname: str, path: str, recorder: Recorder) -> None:
+    def __init__(self, fullname: str, path: str, recorder: Recorder, outline: str | None = None) -> None:
         super().__init__(fullname, path)
         self._recorder = recorder
+        self._outline = outline
 
     def get_code(self, fullname: str) -> CodeType:
         path = self.get_filename(fullname)
         data = self.get_data(path)
         self._recorder.source(path, data)
-        return self.source_to_code(data, path)
+        return self.source_to_code(data if self._outline is None else self._outline, path)
 
 
 class _RootFinder(MetaPathFinder):
@@ -102,22 +104,54 @@ def load_root(
     file = source.resolve()
     if not file.is_file():
         raise CompileError(f"{source}: no such file; the source of root '{name}' is a Python module")
-    sources.read(str(file))  # a syntax error is reported in our own words, before Python runs anything
+    read = sources.read(str(file))
+    if read.outline is not None:
+        try:
+            return _loaded(file, name, imports, sources, read.outline.text)
+        except _BodyWanted:
+            sys.stdout.flush()  # something runs the body of a kernel as Python
+    return _loaded(file, name, imports, sources, None)
+
+
+class _BodyWanted(BaseException):
+    """Python has run a function whose body was left out of the import; no `except Exception` of the author's is to take it."""
+
+
+def _loaded(
+    file: Path, name: str, imports: Sequence[Path] | None, sources: Sources, outline: str | None
+) -> tuple[tuple[KernelSpec, ...], Callable[[], Reads]]:
+    """As `load_root`, of a file with its links resolved.
+
+    Args:
+        outline: the text to import in place of the file's; None for the file's.
+
+    Raises _BodyWanted as well, where that text did not do.
+    """
     recorder = Recorder()
     finder = _RootFinder(name, file.parent, None if imports is None else [path.resolve() for path in imports], recorder)
     module_name = f"gompute_root_{name}"  # a root may be called like a standard module
-    loader = _SourceLoader(module_name, str(file), recorder)
+    loader = _SourceLoader(module_name, str(file), recorder, outline)
     spec = ModuleSpec(module_name, loader, origin=str(file))
     spec.has_location = True
     module = importlib.util.module_from_spec(spec)
-    vars(module)[REGISTRY] = []
+    wanted: list[_BodyWanted] = []
+
+    def left_out() -> None:
+        wanted.append(_BodyWanted())
+        raise wanted[-1]
+
+    vars(module).update({REGISTRY: [], LEFT_OUT: left_out})
     with _importing(finder, module), recording(recorder):
         try:
             loader.exec_module(module)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # SystemExit of the author's code included: it is a fault of the root, not the end of a build
-            raise CompileError(_import_fault(error, sources, file).render()) from error
+            if not wanted:
+                sources.read(str(file)).tree  # noqa: B018 - what is no Python is told in our own words
+                raise CompileError(_import_fault(error, sources, file).render()) from error
+    if wanted:
+        raise wanted[0]
     return specs_of(vars(module)), lambda: recorder.reads(sources.hashes, finder.absent)
 
 

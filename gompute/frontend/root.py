@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
-from types import MappingProxyType
 
 from gompute.artifacts.describe import entry_of
 from gompute.artifacts.entry import KernelEntry
@@ -99,7 +98,7 @@ def lower_root(
     target: Target,
     kernels: Collection[str] | None = None,
     mode: Mode = FAST,
-    known: Mapping[str, str] = MappingProxyType({}),
+    known: Mapping[str, str] | None = None,
 ) -> Lowering:
     """Import the module of a root; check and lower its kernels for `target` one by one, as the iterator is asked for them.
 
@@ -110,6 +109,7 @@ def lower_root(
         kernels: public names of those to check and lower; the others are left as they are. None for all.
         mode: how the code is to be made.
         known: digests of kernels that were lowered before by this compiler for this target and mode; one whose digest is the same is kept.
+            None where nobody wants to know digests.
 
     Raises CompileError when the import fails, and when the module makes no kernel or none of a name in `kernels`.
     """
@@ -119,8 +119,9 @@ def lower_root(
         raise CompileError(f"{source}: root '{name}' has no kernel; write @g.map or @g.kernel above a function, with import gompute as g")
     named = specs if kernels is None else _named(specs, kernels, f"{source}: root '{name}'")
     left_out = {spec.name for spec in specs} - {spec.name for spec in named}
-    digests = kernel_digests(str(source.resolve()), specs, sources, reads(), lines=mode != FAST)
-    kept = tuple(sorted(spec.name for spec in named if spec.name in known and known[spec.name] == digests.get(spec.name)))
+    digests = {} if known is None else kernel_digests(str(source.resolve()), specs, sources, reads(), lines=mode != FAST)
+    before = known or {}
+    kept = tuple(sorted(spec.name for spec in named if spec.name in before and before[spec.name] == digests.get(spec.name)))
     units = _lower(name, named, sources, target, mode, kept)
     return Lowering(len(named), units, reads, tuple(sorted(left_out)), digests=digests, kept=kept)
 

@@ -1,28 +1,27 @@
 """What decides each kernel of a root on its own, so that an edit of one is no reason to check the others again.
 
-The body of a kernel is a part of that kernel alone where nothing else can have got hold of it: a function at the top level of the root's
-module, under one decorator of Gompute's own and nothing else, whose name stands nowhere else in any source. All other text decides every
-kernel, as the import of the module may make of it whatever it likes.
+The body of a kernel is a part of that kernel alone where nothing else can have got hold of it: its import can leave it out (see
+`gompute.frontend.outline`), and the function's name stands nowhere else in any source. All other text decides every kernel, as the import
+of the module may make of it whatever it likes.
 """
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from types import FunctionType, ModuleType
-from typing import Any
 from unicodedata import normalize
 
+from gompute.frontend.outline import Body, Outline
 from gompute.frontend.reads import Reads
-from gompute.frontend.source import SourceFile, Sources
+from gompute.frontend.source import Sources
 from gompute.lang.spec import KernelSpec
 
 __all__ = ["kernel_digests"]
 
 _WORD = re.compile(r"\w+")
+_SEPARATORS = {number: " " for number in range(128) if not _WORD.fullmatch(chr(number))}
 # With one of these a module may reach what no name leads to.
 _REFLECTION = frozenset(
     "__dict__ __file__ __getattribute__ __globals__ __import__ __loader__ __spec__ _getframe ast attrgetter dir dis eval exec gc getattr "
@@ -46,17 +45,18 @@ def kernel_digests(file: str, specs: Sequence[KernelSpec], sources: Sources, rea
     texts = [_text(path, digest) for path, digest in reads.sources.items() if path != file]
     if None in texts:
         return {}
-    # Python takes names that look different for one where Unicode does.
-    words = Counter(word for text in (root.text, *texts) if text is not None for word in _WORD.findall(normalize("NFKC", text)))
+    words: Counter[str] = Counter()
+    for text in (root.text, *texts):
+        words.update(_words(text or ""))
     if not _REFLECTION.isdisjoint(words):
         return {}
-    own = _own_bodies(file, root, specs, words)
+    own = _own_bodies(file, root.outline, specs, words)
     rest: list[str] = []
     done = 0
-    for first, last in sorted(own.values()):
-        rest += root.lines[done : first - 1]
-        rest.append(f"\0{last - first if lines else ''}")
-        done = last
+    for left_out in sorted(own.values(), key=lambda body: body.first):
+        rest += root.lines[done : left_out.first - 1]
+        rest.append(f"\0{left_out.last - left_out.first if lines else ''}")
+        done = left_out.last
     rest += root.lines[done:]
     shared = repr(
         [sorted(reads.sources.items() - {(file, reads.sources[file])}), reads.files, reads.folders, reads.absent, "\n".join(rest)]
@@ -64,9 +64,9 @@ def kernel_digests(file: str, specs: Sequence[KernelSpec], sources: Sources, rea
     base = hashlib.sha256(shared.encode("utf-8", "surrogateescape"))
     digests: dict[str, str] = {}
     for spec in specs:
-        made = base.copy()
-        first, last = own.get(spec.name, (1, 0))
-        made.update("\n".join(["", spec.name, *root.lines[first - 1 : last]]).encode("utf-8", "surrogateescape"))
+        made, body = base.copy(), own.get(spec.name)
+        lines_of_it = [] if body is None else root.lines[body.first - 1 : body.last]
+        made.update("\n".join(["", spec.name, *lines_of_it]).encode("utf-8", "surrogateescape"))
         digests[spec.name] = made.hexdigest()
     return digests
 
@@ -81,49 +81,23 @@ def _text(path: str, digest: str) -> str | None:
     return data.decode("utf-8", "replace") if hashlib.sha256(data).hexdigest() == digest else None
 
 
-def _own_bodies(file: str, root: SourceFile, specs: Sequence[KernelSpec], words: Mapping[str, int]) -> dict[str, tuple[int, int]]:
-    """The first and the last line of each body that is a part of one kernel alone, by the kernel's name."""
-    rebound = {
-        name.id
-        for statement in root.tree.body
-        if not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef))
-        for name in ast.walk(statement)
-        if isinstance(name, ast.Name) and not isinstance(name.ctx, ast.Load)
-    }
+def _own_bodies(file: str, outline: Outline | None, specs: Sequence[KernelSpec], words: Mapping[str, int]) -> dict[str, Body]:
+    """Each body that is a part of one kernel alone, by the kernel's name."""
+    if outline is None:
+        return {}
     makers = Counter(function.__code__ for spec in specs for function in spec.functions)
-    by_line = {_first_line(spec.functions): spec for spec in specs if len(spec.functions) == 1 and makers[spec.functions[0].__code__] == 1}
-    found: dict[str, tuple[int, int]] = {}
-    for node in root.tree.body:
-        if not isinstance(node, ast.FunctionDef) or len(node.decorator_list) != 1 or words[node.name] != 1:
+    found: dict[str, Body] = {}
+    for spec in specs:
+        if len(spec.functions) != 1 or makers[spec.functions[0].__code__] != 1:
             continue
-        (decorator,) = node.decorator_list
-        spec = by_line.get(decorator.lineno)
-        if spec is None or spec.functions[0].__code__.co_filename != file or spec.functions[0].__name__ != node.name:
-            continue
-        scope = spec.functions[0].__globals__
-        first, last = node.body[0].lineno, node.end_lineno or 0
-        if _is_gomputes(decorator, scope, rebound) and first > _end_of_head(node):
-            found[spec.name] = first, last
+        code = spec.functions[0].__code__
+        body = outline.bodies.get(code.co_firstlineno)
+        if code.co_filename == file and body is not None and body.name == code.co_name and words[body.name] == 1:
+            found[spec.name] = body
     return found
 
 
-def _first_line(functions: Iterable[FunctionType]) -> int:
-    return min(function.__code__.co_firstlineno for function in functions)
-
-
-def _end_of_head(node: ast.FunctionDef) -> int:
-    """The last line that something before the body stands in."""
-    head = [*node.decorator_list, *ast.iter_child_nodes(node.args), *([node.returns] if node.returns is not None else [])]
-    return max(node.lineno, *(getattr(part, "end_lineno", 0) or 0 for part in head))
-
-
-def _is_gomputes(decorator: ast.expr, scope: Mapping[str, Any], rebound: set[str]) -> bool:
-    """Whether the decorator is an operation of Gompute, called or not: any other may do with the function what it likes."""
-    maker = decorator.func if isinstance(decorator, ast.Call) else decorator
-    name = maker.value if isinstance(maker, ast.Attribute) else maker
-    if not isinstance(name, ast.Name) or name.id in rebound:
-        return False
-    value = scope.get(name.id)
-    if isinstance(maker, ast.Attribute):
-        return isinstance(value, ModuleType) and value.__name__ == "gompute"
-    return getattr(value, "__module__", "").startswith("gompute.lang.")
+def _words(text: str) -> Iterable[str]:
+    if text.isascii():
+        return text.translate(_SEPARATORS).split()
+    return _WORD.findall(normalize("NFKC", text))  # Python takes names that look different for one where Unicode does

@@ -15,6 +15,8 @@ from pathlib import Path
 from types import CodeType, FunctionType
 
 from gompute.errors import CompileError
+from gompute.frontend.layout import Layout, layout_of
+from gompute.frontend.outline import LEFT_OUT, Outline, outline_of
 
 __all__ = ["FunctionSyntax", "SourceFile", "Sources", "statements_in"]
 
@@ -26,7 +28,7 @@ FunctionSyntax = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 @dataclass(eq=False)
 class SourceFile:
-    """One parsed file.
+    """One file of Python. Its text is parsed when somebody asks for it, and only as much of it as is needed.
 
     Attributes:
         shown: the path as it is shown to the author, relative to where they stand.
@@ -36,16 +38,79 @@ class SourceFile:
     shown: str
     relative: str
     text: str
-    tree: ast.Module
     lines: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
         # Only what Python's own parser counts as a line end; str.splitlines also splits at form feeds and other separators.
         self.lines = self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        self._statements: dict[int, ast.FunctionDef | ast.AsyncFunctionDef | None] = {}
 
     def line(self, number: int) -> str:
         """Text of a line, counted from 1; empty past the end."""
         return self.lines[number - 1] if 1 <= number <= len(self.lines) else ""
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        """All of it. Raises CompileError where it is no Python."""
+        return self._parsed(self.text)
+
+    @cached_property
+    def outline(self) -> Outline | None:
+        """See `gompute.frontend.outline`; None where there is none."""
+        return None if self._layout is None else outline_of(self.lines, self._layout)
+
+    def function(self, code: CodeType) -> FunctionSyntax | None:
+        """The syntax that `code` was compiled from; among several lambdas on one line the one that spans the code's positions.
+
+        Raises CompileError where it is no Python.
+        """
+        if code.co_name == "<lambda>":
+            return self._lambda(code)
+        first = code.co_firstlineno  # of the first decorator, where there is one
+        if first not in self._statements:
+            self._statements[first] = self._statement(first, whole=LEFT_OUT in code.co_names)
+        alone = self._statements[first]
+        if alone is not None and alone.name == code.co_name:
+            return alone
+        lines = ((node, {node.lineno, *(decorator.lineno for decorator in node.decorator_list)}) for node in self._definitions)
+        return next((node for node, at in lines if first in at and node.name == code.co_name), None)
+
+    @cached_property
+    def _layout(self) -> Layout | None:
+        return layout_of("\n".join(self.lines))
+
+    def _statement(self, first: int, whole: bool) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+        """The function at the top level that begins in this line, parsed without the rest; None where it cannot be told alone.
+
+        Args:
+            whole: Python has not compiled it, and has more to find fault with than the syntax.
+        """
+        end = None if self._layout is None else self._layout.end_of_function(first)
+        if end is None:
+            return None
+        # The empty lines put everything at its place.
+        tree = self._parsed("\n" * (first - 1) + "\n".join(self.lines[first - 1 : end]), whole)
+        (node,) = tree.body
+        return node if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
+
+    def _parsed(self, text: str, whole: bool = False) -> ast.Module:
+        try:
+            tree = ast.parse(text)
+            if whole:
+                compile(tree, self.shown, "exec", dont_inherit=True)
+        except SyntaxError as error:
+            number, column = error.lineno or 1, error.offset or 1
+            line = self.line(number).rstrip()
+            marked = f"\n    {line}\n    {' ' * (column - 1)}^" if line.strip() else ""
+            fix = (
+                f"this is Python {sys.version_info.major}.{sys.version_info.minor}; what is written for a later one has to be read by that"
+            )
+            raise CompileError(f"{self.shown}:{number}:{column}: {type(error).__name__}: {error.msg}{marked}\n  {fix}") from error
+        except (RecursionError, MemoryError) as error:  # the second where more than the parser's own stack is full
+            raise CompileError(f"{self.shown}: an expression is nested too deeply for Python's parser; split it") from error
+        except ValueError as error:  # a null byte
+            raise CompileError(f"{self.shown}: {error}") from error
+        return tree
 
     @cached_property
     def _definitions(self) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
@@ -55,12 +120,7 @@ class SourceFile:
     def _lambdas(self) -> list[ast.Lambda]:
         return [node for node in ast.walk(self.tree) if isinstance(node, ast.Lambda)]
 
-    def function(self, code: CodeType) -> FunctionSyntax | None:
-        """The syntax that `code` was compiled from; among several lambdas on one line the one that spans the code's positions."""
-        if code.co_name != "<lambda>":
-            first = code.co_firstlineno  # of the first decorator, where there is one
-            lines = ((node, {node.lineno, *(decorator.lineno for decorator in node.decorator_list)}) for node in self._definitions)
-            return next((node for node, at in lines if first in at and node.name == code.co_name), None)
+    def _lambda(self, code: CodeType) -> ast.Lambda | None:
         found = [node for node in self._lambdas if node.lineno == code.co_firstlineno]
         if len(found) > 1:
             spans = [p for p in code.co_positions() if p[0] is not None and p[2] is not None and p[1] is not None and p[3] is not None]
@@ -92,7 +152,7 @@ def _holds(node: FunctionSyntax, span: tuple[int | None, int | None, int | None,
 
 
 class Sources:
-    """Every file read for one root, parsed once."""
+    """Every file read for one root."""
 
     def __init__(self, folder: Path, shown: str) -> None:
         self.folder = folder.resolve()
@@ -102,7 +162,7 @@ class Sources:
         """The sha256 of each file, as it was read, by its absolute path."""
 
     def read(self, path: str) -> SourceFile:
-        """Parse a file. Raises CompileError when it cannot be read or is no Python."""
+        """A file. Raises CompileError when it cannot be read."""
         known = self._files.get(path)
         if known is not None:
             return known
@@ -119,25 +179,11 @@ class Sources:
             text = io.TextIOWrapper(io.BytesIO(data), tokenize.detect_encoding(io.BytesIO(data).readline)[0]).read()
         except (OSError, UnicodeDecodeError, SyntaxError) as error:
             raise CompileError(f"{shown}: cannot read the source: {error}") from error
-        try:
-            tree = ast.parse(text)
-        except SyntaxError as error:
-            place = f"{shown}:{error.lineno or 1}:{error.offset or 1}"
-            line = (error.text or "").rstrip("\n")
-            marked = f"\n    {line}\n    {' ' * ((error.offset or 1) - 1)}^" if line.strip() else ""
-            fix = (
-                f"this is Python {sys.version_info.major}.{sys.version_info.minor}; what is written for a later one has to be read by that"
-            )
-            raise CompileError(f"{place}: {type(error).__name__}: {error.msg}{marked}\n  {fix}") from error
-        except (RecursionError, MemoryError) as error:  # the second where more than the parser's own stack is full
-            raise CompileError(f"{shown}: an expression is nested too deeply for Python's parser; split it") from error
-        except ValueError as error:  # a null byte
-            raise CompileError(f"{shown}: {error}") from error
-        made = self._files[path] = SourceFile(shown, relative, text, tree)
+        made = self._files[path] = SourceFile(shown, relative, text)
         return made
 
     def of(self, function: FunctionType) -> tuple[SourceFile, FunctionSyntax]:
-        """File and syntax of a live function. Raises CompileError when there is no file behind it."""
+        """File and syntax of a live function. Raises CompileError when there is no file behind it, or no Python in it."""
         code = function.__code__
         if not os.path.isfile(code.co_filename):
             raise CompileError(
