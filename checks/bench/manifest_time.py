@@ -16,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from measure import package_version, processor
+from measure import environment, package_version, processor
 from seeded_root import kernel_names, root_source
 
 HOST = "import gompute as g\nimport heavy\n\n{launches}"
@@ -25,7 +25,7 @@ HOST = "import gompute as g\nimport heavy\n\n{launches}"
 def gompute(folder: Path, *arguments: str) -> str:
     """Run a command; what it wrote on the standard error."""
     command = [sys.executable, "-m", "gompute", *arguments]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
     return done.stderr

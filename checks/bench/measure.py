@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import statistics
 import subprocess
@@ -10,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 
-__all__ = ["command_version", "interleaved", "package_version", "print_table", "processor", "run_process"]
+__all__ = ["command_version", "environment", "interleaved", "package_version", "print_table", "processor", "run_process"]
 
 
 def interleaved(contenders: Mapping[str, Callable[[], object]], rounds: int, warm: int = 2) -> dict[str, list[float]]:
@@ -33,11 +34,16 @@ def interleaved(contenders: Mapping[str, Callable[[], object]], rounds: int, war
     return seconds
 
 
+def environment() -> dict[str, str]:
+    """The environment of a process that is timed: Python keeps bytecode, as an installation has it."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
+
 def run_process(command: Sequence[str | Path], cwd: Path | None = None) -> Callable[[], object]:
     """A contender that is a whole process; its words are shown when it fails."""
 
     def call() -> None:
-        done = subprocess.run([str(part) for part in command], cwd=cwd, capture_output=True, text=True, check=False)
+        done = subprocess.run([str(part) for part in command], cwd=cwd, env=environment(), capture_output=True, text=True, check=False)
         if done.returncode:
             raise SystemExit(f"{' '.join(str(part) for part in command)} failed:\n{done.stdout}{done.stderr}")
 

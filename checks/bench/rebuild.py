@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from device_model import model_source
-from measure import processor
+from measure import environment, processor
 
 TARGETS = ("sm_89", "gfx1100", "x86-64-v3")
 FRONTEND = ("import", "lower")
@@ -44,7 +44,7 @@ class Bench:
         command += [word for target in targets for word in ("-t", target)]
         command += options if "--no-cache" in options else (*options, "--cache", str(self.cache))
         start = time.perf_counter()
-        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, cwd=self.folder, env=environment(), capture_output=True, text=True, check=False)
         seconds = time.perf_counter() - start
         if done.returncode:
             raise SystemExit(done.stderr)
