@@ -66,10 +66,12 @@ def _decorated(layout: Layout) -> Iterator[tuple[int, Body]]:
     for before, at, head in zip((0, *starts), starts, starts[1:], strict=False):
         if not layout.begins(at, "@") or not layout.begins(head, "def ") or layout.begins(before, "@"):
             continue
+        name = layout.code[head - 1][4:].partition("(")[0].strip()
         last = layout.end(head)
         first = _end_of_head(layout, head, last) + 1
-        if first <= last and not any("yield" in line for line in layout.code[first - 1 : last]):  # of a generator Python has to know
-            yield at, Body(layout.code[head - 1][4:].partition("(")[0].strip(), first, last)
+        # Python has to see a generator's body, and what a body with type parameters says of them.
+        if name.isidentifier() and first <= last and not any("yield" in line for line in layout.code[first - 1 : last]):
+            yield at, Body(name, first, last)
 
 
 def _end_of_head(layout: Layout, head: int, last: int) -> int:

@@ -111,6 +111,7 @@ def test_a_kernel_is_imported_without_its_body(text: str) -> None:
         "import gompute as g\n@g.map\ndef f(x: f32) -> f32: \\\n    return x\n",
         "import gompute as g\n@g.map\ndef f(x: f32) -> f32:\n    yield x\n",
         "import gompute as g\n@g.map\nasync def f(x: f32) -> f32:\n    return x\n",
+        "import gompute as g\n@g.map\ndef f[N: (f32, f64)](x: N) -> N:\n    return x + N(1)\n",
         "import gompute as g\n@g.params\nclass P:\n    a: f32\n",
         f"import gompute as g\ndef helper():\n    return 1\n{F}",
         "import gompute as g\nif True:\n    @g.map\n    def f(x: f32) -> f32:\n        return x\n",
