@@ -118,7 +118,8 @@ def build_command(
 ) -> int:
     """Compile kernel roots into a kernel set.
 
-    SOURCE is a Python module with kernels; its name without .py names the root. Without a SOURCE, the roots that pyproject.toml
+    SOURCE is a Python module with kernels, or LLVM IR of another compiler (.ll or
+    .bc); its name without the suffix names the root. Without a SOURCE, the roots that pyproject.toml
     declares are built. The same sources give the same bytes on every machine.
 
     \b
