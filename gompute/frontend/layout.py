@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-__all__ = ["Layout", "layout_of"]
+__all__ = ["Layout", "layout_of", "without_comments"]
 
 _QUOTED = re.compile(
     r'#[^\n]*|"""(?:[^"\\]|\\.|"(?!""))*"""|'
@@ -68,6 +69,14 @@ def layout_of(text: str) -> Layout | None:
         part = "\n".join(lines[first - 1 : following - 1])
         depth += sum(map(part.count, "([{")) - sum(map(part.count, ")]}"))
     return None if depth else Layout(tuple(lines), (*starts, len(lines) + 1))
+
+
+def without_comments(lines: Sequence[str], layout: Layout) -> list[str | None]:
+    """The lines of a module as they would be without comments; None for those without code."""
+    text = _QUOTED.sub(lambda found: "" if found[0][0] == "#" else found[0], "\n".join(lines))
+    bare = text.split("\n")
+    ends = (now if now == before else now.rstrip() for now, before in zip(bare, lines, strict=True))
+    return [line if code.strip() else None for line, code in zip(ends, layout.code, strict=True)]
 
 
 def _goes_on(lines: list[str], number: int) -> bool:

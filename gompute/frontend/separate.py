@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from unicodedata import normalize
 
+from gompute.frontend.layout import without_comments
 from gompute.frontend.outline import Body, Outline
 from gompute.frontend.reads import Reads
 from gompute.frontend.source import Sources
@@ -51,24 +52,28 @@ def kernel_digests(file: str, specs: Sequence[KernelSpec], sources: Sources, rea
     if not _REFLECTION.isdisjoint(words):
         return {}
     own = _own_bodies(file, root.outline, specs, words)
-    rest: list[str] = []
+    # Where lines are of no account, comments and empty ones are not either.
+    kept: Sequence[str | None] = root.lines if lines or root.layout is None else without_comments(root.lines, root.layout)
+    rest: list[str | None] = []
     done = 0
     for left_out in sorted(own.values(), key=lambda body: body.first):
-        rest += root.lines[done : left_out.first - 1]
+        rest += kept[done : left_out.first - 1]
         rest.append(f"\0{left_out.last - left_out.first if lines else ''}")
         done = left_out.last
-    rest += root.lines[done:]
-    shared = repr(
-        [sorted(reads.sources.items() - {(file, reads.sources[file])}), reads.files, reads.folders, reads.absent, "\n".join(rest)]
-    )
+    rest += kept[done:]
+    shared = repr([sorted(reads.sources.items() - {(file, reads.sources[file])}), reads.files, reads.folders, reads.absent, _joined(rest)])
     base = hashlib.sha256(shared.encode("utf-8", "surrogateescape"))
     digests: dict[str, str] = {}
     for spec in specs:
         made, body = base.copy(), own.get(spec.name)
-        lines_of_it = [] if body is None else root.lines[body.first - 1 : body.last]
-        made.update("\n".join(["", spec.name, *lines_of_it]).encode("utf-8", "surrogateescape"))
+        lines_of_it = [] if body is None else kept[body.first - 1 : body.last]
+        made.update(_joined(["", spec.name, *lines_of_it]).encode("utf-8", "surrogateescape"))
         digests[spec.name] = made.hexdigest()
     return digests
+
+
+def _joined(lines: Sequence[str | None]) -> str:
+    return "\n".join(line for line in lines if line is not None)
 
 
 def _text(path: str, digest: str) -> str | None:

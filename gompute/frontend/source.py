@@ -57,7 +57,7 @@ class SourceFile:
     @cached_property
     def outline(self) -> Outline | None:
         """See `gompute.frontend.outline`; None where there is none."""
-        return None if self._layout is None else outline_of(self.lines, self._layout)
+        return None if self.layout is None else outline_of(self.lines, self.layout)
 
     def function(self, code: CodeType) -> FunctionSyntax | None:
         """The syntax that `code` was compiled from; among several lambdas on one line the one that spans the code's positions.
@@ -76,7 +76,8 @@ class SourceFile:
         return next((node for node, at in lines if first in at and node.name == code.co_name), None)
 
     @cached_property
-    def _layout(self) -> Layout | None:
+    def layout(self) -> Layout | None:
+        """See `gompute.frontend.layout`; None where there is none."""
         return layout_of("\n".join(self.lines))
 
     def _statement(self, first: int, whole: bool) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
@@ -85,7 +86,7 @@ class SourceFile:
         Args:
             whole: Python has not compiled it, and has more to find fault with than the syntax.
         """
-        end = None if self._layout is None else self._layout.end_of_function(first)
+        end = None if self.layout is None else self.layout.end_of_function(first)
         if end is None:
             return None
         # The empty lines put everything at its place.

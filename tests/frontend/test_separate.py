@@ -88,7 +88,10 @@ def checked_again(root: Path, old: str, new: str, name: str = "root.py", mode: M
         ("* SCALE", "* SCALE * 2.0", {"first"}),
         ("    y = helper", "    y = 0.25 + helper", {"second"}),
         ("    return shift(x)", "    y = shift(x)\n\n    return y", {"third"}),
-        ("# a word", "# another word", {"second"}),
+        ("# a word", "# another word", set()),
+        ("    # a word\n", "", set()),
+        ("\n\ndef helper", "\n\n\n# a helper\ndef helper", set()),
+        ("SCALE = 1.5", "SCALE = 1.5  # a comment", set()),
     ],
 )
 def test_the_body_of_a_kernel_is_its_own(root: Path, old: str, new: str, kernels: set[str]) -> None:
@@ -107,7 +110,7 @@ def test_the_body_of_a_kernel_is_its_own(root: Path, old: str, new: str, kernels
         ("def second(x: f32, p: Params)", 'def second(x: f32, p: "Params")', "root.py"),  # a signature
         ("x + 1.5", "x + 2.5", "shared.py"),  # an import
         ("from shared import shift", "from shared import shift\nprint()", "root.py"),  # code at the top level
-        ("SCALE = 1.5", "SCALE = 1.5  # a comment", "root.py"),
+        ("SCALE = 1.5", 'SCALE = 1.5\nTEXT = """\n\n# no comment\n"""', "root.py"),
     ],
 )
 def test_whatever_else_is_edited_is_a_reason_to_check_all(root: Path, old: str, new: str, name: str) -> None:
