@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from gompute.lang import operations, reductions
 from gompute.manifest.arguments import Arguments
 from gompute.manifest.containers import members, method, rows
-from gompute.manifest.kinds import type_parameters
+from gompute.manifest.kinds import TypeParameters, type_parameters
 from gompute.manifest.lookup import Lookup
 from gompute.manifest.program import is_standard
 from gompute.manifest.store import Launch
@@ -145,11 +145,10 @@ class Calls:
         node = given.site
         known = self.store.declarations.get(node)
         if known is None:
-            functions = [value.scope.node for value in given.get(0, "function") if isinstance(value, BoundMethod)]
-            function = node if isinstance(node, ast.FunctionDef) else next(iter(functions), None)
-            parameters = type_parameters(function, given.scope.module.tree) if isinstance(function, ast.FunctionDef) else ()
-            known = Declaration(given.scope.module, node, isinstance(scope, FunctionScope), parameters)
-            self.store.declarations[node] = known
+            known = self.store.declarations[node] = Declaration(given.scope.module, node, isinstance(scope, FunctionScope))
+        parameters = tuple((dict(known.parameters) | dict(_type_parameters(given))).items())
+        self.store.changed |= parameters != known.parameters
+        known.parameters = parameters
         made: set[Value] = set()
         for name in names:
             text = name.value if isinstance(name, Literal) and isinstance(name.value, str) else None
@@ -348,3 +347,15 @@ def _is_made_at(value: Value, site: ast.Call) -> bool:
             return True
         value = value.function
     return False
+
+
+def _type_parameters(given: Arguments) -> TypeParameters:
+    """Those of the functions and kernels that a kernel is made of, in their order."""
+    found: dict[str, tuple[str, ...]] = {}
+    for values in (*given.positional, *given.keywords.values()):
+        for value in values:
+            if isinstance(value, Spec):
+                found |= {name: types for name, types in value.declaration.parameters if value.instance is None}
+            elif isinstance(value, BoundMethod) and isinstance(value.scope.node, ast.FunctionDef):
+                found |= dict(type_parameters(value.scope.node, value.scope.module.tree))
+    return tuple(found.items())

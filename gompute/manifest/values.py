@@ -237,7 +237,7 @@ class Maker:
     name: Literal | Unknown | None
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(eq=False, slots=True)
 class Declaration:
     """A place in the source where kernels are declared.
 
@@ -245,7 +245,7 @@ class Declaration:
         module: the module that it is in.
         node: the function or the call.
         in_function: it runs when a function is called, perhaps for another module.
-        parameters: name and allowed types of each type parameter, in order; empty where it is not generic.
+        parameters: name and allowed types of each type parameter, in order; empty where it is not generic, or not known to be yet.
     """
 
     module: ModuleScope

@@ -55,6 +55,14 @@ total = g.sum("total_of", f32)
 both = g.fused("both", scale, other)
 
 
+def twice(x: T) -> T:
+    return x + x
+
+
+doubled = g.unary("doubled", twice)
+chained = g.fused("chained", axpy, twice)
+
+
 def made(name):
     @g.map(name=name)
     def inner(x: f32) -> f32:
@@ -193,6 +201,7 @@ def launched(folder: Path, host: str, **more: str) -> list[str]:
         ("g.AutoKernel(kernels.axpy[f32])", ["axpy[f32]"]),
         ("g.AutoKernel(kernels.mixed[f64, g.i32])", ["mixed[f64,i32]"]),
         ("A = kernels.axpy\nB = A[g.f64]\ng.AutoKernel(B)", ["axpy[f64]"]),
+        ("g.AutoKernel(kernels.doubled[f32])\ng.AutoKernel(kernels.chained[f64])", ["chained[f64]", "doubled[f32]"]),
         ("def run(t, x):\n    g.AutoKernel(kernels.axpy[t]).run(x)\nrun(f32, 1)\nrun(f64, 2)", ["axpy[f32]", "axpy[f64]"]),
         ("for t in (f32, f64):\n    g.AutoKernel(kernels.axpy[t])", ["axpy[f32]", "axpy[f64]"]),
         ("TYPES = {'single': f32}\ndef f(n):\n    g.AutoKernel(kernels.axpy[TYPES[n]])", ["axpy[f32]"]),
@@ -204,6 +213,12 @@ def launched(folder: Path, host: str, **more: str) -> list[str]:
 )
 def test_a_launch_is_found(tmp_path: Path, host: str, found: list[str]) -> None:
     assert launched(tmp_path, host) == found
+
+
+def test_the_types_of_a_function_of_another_module(tmp_path: Path) -> None:
+    more = "import typing\nfrom gompute import f32, f64\nS = typing.TypeVar('S', f32, f64)\ndef square(x: S) -> S:\n    return x * x\n"
+    files = {"more.py": more, "kernels.py": KERNELS + "\nfrom more import square\nsquared = g.unary('squared', square)\n"}
+    assert launched(tmp_path, "g.AutoKernel(kernels.squared[f32])", **files) == ["squared[f32]"]
 
 
 def test_packages_and_what_they_re_export(tmp_path: Path) -> None:
@@ -268,6 +283,8 @@ def test_environments_and_hidden_folders_are_passed_over(tmp_path: Path) -> None
         ("g.AutoKernel()", "host.py:2:1: the kernel of this AutoKernel is not among its arguments in the source"),
         ("import elsewhere\nelsewhere.run(g.AutoKernel)", "the kernel of this AutoKernel"),
         ("g.AutoKernel(kernels.axpy)", "host.py:2:1: 'axpy' is generic, and this launches no instance of it"),
+        ("g.AutoKernel(kernels.doubled)", "host.py:2:1: 'doubled' is generic, and this launches no instance of it"),
+        ("g.AutoKernel(kernels.chained[g.i32])", "host.py:2:1: chained[i32] is no instance of 'chained' of root 'image'"),
         ("g.kernel_by_name('axpy', 'cpu')", "'axpy' is generic, and this launches no instance of it"),
         ("def f(t):\n    g.AutoKernel(kernels.axpy[t])", "host.py:3:5: the types of this instance of 'axpy' cannot be known"),
         ("g.AutoKernel(kernels.axpy[g.i32])", "host.py:2:1: axpy[i32] is no instance of 'axpy' of root 'image'"),
