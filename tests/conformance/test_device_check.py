@@ -105,7 +105,7 @@ def ends(say):
 
 works = {"ok": lambda say: {"figure": 7}, "left out": lambda say: "it is not here", "hangs": hangs, "dies": dies, "raises": raises}
 works |= {"ends": ends, "long": lambda say: {"text": "x" * 200_000}}
-print(json.dumps({name: run(work, 0.5 if name == "hangs" else 20.0) for name, work in works.items()}))
+print(json.dumps({name: run(work, 3.0 if name == "hangs" else 20.0) for name, work in works.items()}))
 import check
 print(sum(check.LIMITS.values()), check.WHOLE)
 """
@@ -116,12 +116,12 @@ def test_each_check_is_a_process_under_a_limit(monkeypatch: pytest.MonkeyPatch) 
     results, limits = fresh(SECTIONS).splitlines()
     assert limits == "475 480"  # all of them, and what all of it may take
     found = json.loads(results)
-    assert all(0 <= one.pop("seconds") < 15 for one in found.values())
+    assert all(0 <= one.pop("seconds") < 20 for one in found.values())
     assert found.pop("raises")["error"] == "ValueError: wrong"
     assert found == {
         "ok": {"status": "ok", "figure": 7},
         "left out": {"status": "left out", "reason": "it is not here"},
-        "hangs": {"status": "failed", "error": "not done in 0.5 s; it was at the third case"},
+        "hangs": {"status": "failed", "error": "not done in 3 s; it was at the third case"},
         "dies": {"status": "failed", "error": "ended by signal 11; it was at the start"},
         "ends": {"status": "failed", "error": "ended with status 3; it was at the start"},
         "long": {"status": "ok", "text": "x" * 200_000},

@@ -17,7 +17,8 @@ from tests.frontend.authoring import compiled, write
 
 PACKAGE = Path(gompute.__file__).parent
 LIBRARY = Path(os.__file__).parent
-FILES = sorted([*PACKAGE.glob("*/*.py"), *Path(__file__).parent.glob("*.py"), *(LIBRARY / "email").glob("*.py"), *LIBRARY.glob("c*.py")])
+ALL = sorted([*PACKAGE.glob("*/*.py"), *LIBRARY.glob("email/*.py"), *LIBRARY.glob("c*.py")])
+FILES = [path for path in ALL if "\f" not in path.read_text()]  # which Debian's library has here and there
 
 AWKWARD = {
     "text at the margin": 'def f():\n    a = """\ndef g():\n    pass\n"""\n    return a\n\nx = 1\n',
