@@ -10,7 +10,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
@@ -106,10 +106,8 @@ def load_root(
         raise CompileError(f"{source}: no such file; the source of root '{name}' is a Python module")
     read = sources.read(str(file))
     if read.outline is not None:
-        try:
+        with suppress(_BodyWanted):  # something runs the body of a kernel as Python
             return _loaded(file, name, imports, sources, read.outline.text)
-        except _BodyWanted:
-            sys.stdout.flush()  # something runs the body of a kernel as Python
     return _loaded(file, name, imports, sources, None)
 
 
