@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-from contextlib import closing
 
 from llvmlite import binding as llvm
 
-from gompute.backends import blocks, cpu, prepare
+from gompute.backends import blocks
 from gompute.targets import parse_target
+from tests.backends.running import run
 
 X86 = parse_target("x86-64-v3")
 
@@ -38,16 +38,6 @@ def _long(count: int, entry: str) -> str:
     )
 
 
-def _run(ir: str, value: int) -> int:
-    prepare(["cpu"])
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    with closing(llvm.parse_assembly(ir)) as module:
-        module.verify()
-        with llvm.create_mcjit_compiler(module.clone(), cpu.machine(X86)) as engine:
-            return int(ctypes.CFUNCTYPE(ctypes.c_uint64, ctypes.c_uint64)(engine.get_function_address("f"))(value))
-
-
 def test_a_module_of_short_blocks_is_left_alone() -> None:
     assert blocks.cut(str(llvm.parse_assembly(_long(100, "entry")))) is None
 
@@ -58,5 +48,5 @@ def test_long_blocks_are_cut_and_the_result_is_the_same() -> None:
         cut = blocks.cut(printed)
         assert cut is not None
         assert cut.count("gompute.piece.") > 4
-        assert _run(cut, 7) == _run(printed, 7)
+        assert run(cut, ctypes.c_uint64, 7) == run(printed, ctypes.c_uint64, 7)
         assert blocks.cut(str(llvm.parse_assembly(cut))) is None

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import math
-from contextlib import closing
 
 import pytest
 from llvmlite import binding as llvm
 
-from gompute.backends import cpu, prepare
 from gompute.backends.literals import by_load
 from gompute.targets import parse_target
+from tests.backends.running import run
 
 X86 = parse_target("x86-64-v3")
 
@@ -41,16 +40,6 @@ declare double @llvm.maximum.f64(double, double)
 FLOAT = DOUBLE.replace("double", "float").replace("f64", "f32").replace("0x3FF3C0CA428C59FB", "0x3FF3C0CA40000000")
 
 
-def _run(ir: str, kind: type[ctypes.c_double | ctypes.c_float], value: float) -> float:
-    prepare(["cpu"])
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    with closing(llvm.parse_assembly(ir)) as module:
-        module.verify()
-        with llvm.create_mcjit_compiler(module.clone(), cpu.machine(X86)) as engine:
-            return float(ctypes.CFUNCTYPE(kind, kind)(engine.get_function_address("f"))(value))
-
-
 @pytest.mark.parametrize(("text", "kind"), [(DOUBLE, ctypes.c_double), (FLOAT, ctypes.c_float)])
 def test_literals_are_read_and_the_result_is_the_same(text: str, kind: type[ctypes.c_double | ctypes.c_float]) -> None:
     printed = str(llvm.parse_assembly(f'target triple = "{X86.triple}"\n{text}'))
@@ -58,7 +47,7 @@ def test_literals_are_read_and_the_result_is_the_same(text: str, kind: type[ctyp
     assert made.count(" = load ") == 7  # one value in two places is two loads
     assert made.splitlines()[-1].count(f"{'double' if kind is ctypes.c_double else 'float'} ") == 7
     for value in (-3.75, -0.5, 0.0, 1e30, math.inf):
-        assert _run(made, kind, value) == _run(printed, kind, value)
+        assert run(made, kind, value) == run(printed, kind, value)
 
 
 @pytest.mark.parametrize(
