@@ -68,11 +68,9 @@ class _Frame:
         self.arrays: dict[Slot, list[Number]] = {}
         self.params: dict[Slot, bytes] = {}
         for slot in function.locals:
-            if isinstance(slot.type, ScalarType):
-                self.scalars[slot] = numeric.convert(0, slot.type)
-            elif isinstance(slot.type, LocalArrayType):
+            if isinstance(slot.type, LocalArrayType):
                 self.arrays[slot] = []
-            else:
+            elif not isinstance(slot.type, ScalarType):
                 raise InternalError(f"local variable {slot.name!r} of {function.symbol} is a {slot.type}")
 
 

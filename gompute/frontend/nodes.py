@@ -203,7 +203,8 @@ class Call(NamedTuple):
 
 
 class Sequence(NamedTuple):
-    """Assign `value` to `slot`, then give `result`; how a chained comparison evaluates its middle operand once."""
+    """Assign `value` to `slot`, which is read in `result` alone, then give `result`; how a chained comparison evaluates its middle operand
+    once."""
 
     type: ScalarType
     slot: Slot
@@ -308,8 +309,8 @@ class Function:
     Attributes:
         symbol: unique in the module and safe in every assembler (letters, digits, underscore).
         result: None when nothing is returned. Every path of a function with a result ends in `Return`.
-        locals: all slots but the parameters and shared arrays; scalars start at 0 (the checker refuses a read before assignment, so the
-            value never shows), local arrays are cleared by `Clear`.
+        locals: all slots but the parameters and shared arrays. A scalar has no value before it is assigned, on every path (the checker
+            refuses to read it there), local arrays are cleared by `Clear`.
         uses: what the body, or a function that it calls, needs of the launch.
         shared: the shared arrays of the body, and of every function that it calls, each once.
         inline: its code goes wherever it is called, so that loops over it vectorise.

@@ -30,6 +30,7 @@ from gompute.lang.types import (
     ScalarType,
     TableType,
 )
+from tests.frontend.emit.trees import zeros
 
 HERE = Location("kernels.py", 12, 5)
 
@@ -58,7 +59,7 @@ def function(
     result: ScalarType | None = I32,
     symbol: str = "f",
 ) -> Function:
-    return Function(symbol, parameters, result, HERE, list(variables), body)
+    return Function(symbol, parameters, result, HERE, list(variables), (*zeros(variables), *body))
 
 
 def value_of(expression: Expression, *variables: Slot) -> float:

@@ -11,6 +11,7 @@ from gompute.frontend.dialects.dialect import CONTEXT_ARGUMENT, Dialect
 from gompute.frontend.emit import arithmetic, exact
 from gompute.frontend.emit.checks import check_binary, check_index
 from gompute.frontend.emit.conversion import cast
+from gompute.frontend.emit.variables import Variables
 from gompute.frontend.irtext.failing import Failures, call_failing
 from gompute.frontend.irtext.text import FunctionText
 from gompute.frontend.irtext.values import constant, element_address, load, value_type
@@ -26,8 +27,8 @@ class ExpressionEmitter(ABC):
     Attributes:
         text: the function's text so far.
         failures: the ways out of the function that failed checks take.
-        places: the address of every scalar variable and of every local and shared array, the operand of every pointer and params
-            parameter.
+        variables: the value of every scalar variable.
+        places: the address of every local and shared array, the operand of every pointer and params parameter.
         extents: the length of each dimension of every view.
     """
 
@@ -36,11 +37,9 @@ class ExpressionEmitter(ABC):
         self.dialect = dialect
         self.function = function
         self.failures = Failures(dialect.private_pointer)
+        self.variables = Variables(text)
         self.places: dict[typed.Slot, str] = {}
         self.extents: dict[typed.Slot, tuple[str, ...]] = {}
-        # The value that a scalar variable has here, where the current block assigned or read it. Saves most loads, and the time that
-        # LLVM takes to remove them; only this function's own assignments can change such a variable.
-        self._known: dict[typed.Slot, str] = {}
         self._expressions: dict[type, Callable[..., str]] = {
             typed.Constant: self._constant,
             typed.ReadLocal: self._read_local,
@@ -68,23 +67,7 @@ class ExpressionEmitter(ABC):
         """The operand that holds the value of `node`."""
         return self._expressions[type(node)](node)
 
-    def start(self, block: str) -> None:
-        """Begin a block."""
-        self.text.start(block)
-        self._known.clear()
-
-    # ---- variables ----
-
-    def add_scalar(self, slot: typed.Slot, value: str) -> None:
-        """Make a place for a scalar variable and store its first value."""
-        scalar = self._scalar(slot)
-        self.places[slot] = self.text.alloca(value_type(scalar), scalar.size, slot.name)
-        self.assign(slot, value)
-
-    def assign(self, slot: typed.Slot, value: str) -> None:
-        """Give a scalar variable a value."""
-        self.text.effect(f"store {value_type(self._scalar(slot))} {value}, {self.dialect.private_pointer} {self._place(slot)}")
-        self._known[slot] = value
+    # ---- memory ----
 
     def array(self, base: typed.Slot | TableType) -> tuple[ScalarType, str, str]:
         """Element type, pointer type and address of what can be indexed."""
@@ -103,13 +86,8 @@ class ExpressionEmitter(ABC):
     def _place(self, slot: typed.Slot) -> str:
         place = self.places.get(slot)
         if place is None:
-            raise InternalError(f"the function {self.function.symbol!r} has no variable {slot.name!r}")
+            raise InternalError(f"the function {self.function.symbol!r} has nothing in memory called {slot.name!r}")
         return place
-
-    def _scalar(self, slot: typed.Slot) -> ScalarType:
-        if not isinstance(slot.type, ScalarType):
-            raise InternalError(f"{slot.name!r} of type {slot.type} is used as a number")
-        return slot.type
 
     # ---- leaves ----
 
@@ -117,13 +95,7 @@ class ExpressionEmitter(ABC):
         return constant(node.type, node.value)
 
     def _read_local(self, node: typed.ReadLocal) -> str:
-        slot = node.slot
-        value = self._known.get(slot)
-        if value is None:
-            value = self._known[slot] = self.text.value(
-                f"load {value_type(self._scalar(slot))}, {self.dialect.private_pointer} {self._place(slot)}"
-            )
-        return value
+        return self.variables[node.slot]
 
     def _read_param(self, node: typed.ReadParam) -> str:
         text, pointer = self.text, self.dialect.params_pointer
@@ -198,7 +170,7 @@ class ExpressionEmitter(ABC):
         return self.dialect.approximate(self.text, node.name, self.expression(node.operand))
 
     def _sequence(self, node: typed.Sequence) -> str:
-        self.assign(node.slot, self.expression(node.value))
+        self.variables[node.slot] = self.expression(node.value)
         return self.expression(node.result)
 
     # ---- choices ----
@@ -210,27 +182,34 @@ class ExpressionEmitter(ABC):
         text, before = self.text, self.text.block
         right, end = text.new_block(node.op), text.new_block("end")
         text.branch_if(left, *((right, end) if node.op == "and" else (end, right)))
-        self.start(right)
-        value, last = self.expression(node.right), text.block
-        self.start(end)
-        return text.value(f"phi i1 [ {'false' if node.op == 'and' else 'true'}, %{before} ], [ {value}, %{last} ]")
+        text.start(right)
+        value, last = self._only_there(node.right), text.block
+        text.start(end)
+        return text.phi("i1", [("false" if node.op == "and" else "true", before), (value, last)])
 
     def _conditional(self, node: typed.Conditional) -> str:
         if _cost(node.then) <= _FREE and _cost(node.otherwise) <= _FREE:
             return self._select(node)
-        text, register = self.text, value_type(node.type)
+        text = self.text
         condition = self.expression(node.condition)
         blocks = text.new_block("then"), text.new_block("else")
         end = text.new_block("end")
         text.branch_if(condition, *blocks)
         incoming = []
         for block, side in zip(blocks, (node.then, node.otherwise), strict=True):
-            self.start(block)
-            value = self.expression(side)
-            incoming.append(f"[ {value}, %{text.block} ]")
+            text.start(block)
+            value = self._only_there(side)
+            incoming.append((value, text.block))
             text.branch(end)
-        self.start(end)
-        return text.value(f"phi {register} {', '.join(incoming)}")
+        text.start(end)
+        return text.phi(value_type(node.type), incoming)
+
+    def _only_there(self, node: typed.Expression) -> str:
+        """The operand of an expression that only some paths evaluate."""
+        self.variables.open()
+        value = self.expression(node)
+        self.variables.close()
+        return value
 
     def _select(self, node: typed.Select | typed.Conditional) -> str:
         register, condition = value_type(node.type), self.expression(node.condition)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gompute.errors import InternalError
 from gompute.frontend import typed
@@ -11,7 +11,8 @@ from gompute.frontend.dialects.dialect import CONTEXT_ARGUMENT, Dialect, Suspens
 from gompute.frontend.dialects.reports import REPORT, emit_report
 from gompute.frontend.emit.checks import check_assert
 from gompute.frontend.emit.expression import ExpressionEmitter
-from gompute.frontend.emit.loops import Range, begin_range
+from gompute.frontend.emit.loops import begin_range
+from gompute.frontend.emit.variables import Join, assigned_in, scalar_of
 from gompute.frontend.irtext.failing import NOTE, failed, failing_type, given_back, make_note
 from gompute.frontend.irtext.text import FunctionText, ModuleText, safe_name
 from gompute.frontend.irtext.values import constant, element_address, memory_type, store, value_type
@@ -32,21 +33,20 @@ def emit_function(module: ModuleText, dialect: Dialect, function: typed.Function
         module.add_function(_FunctionEmitter(module, dialect, function).coroutine(dialect.suspension))
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Loop:
-    """Where `continue` and `break` of the innermost loop go, and whether a `break` was seen."""
+    """Where `continue` and `break` of the innermost loop go."""
 
-    next: str
-    end: str
-    left: bool = False
+    next: Join
+    end: Join
 
 
 @dataclass(frozen=True, slots=True)
 class _Exit:
-    """Where `return` goes in a function that is emitted inside another, and the address of its result."""
+    """Where `return` goes in a function that is emitted inside another, and what it has brought there: pairs of a value and a block."""
 
     block: str
-    result: str | None = None
+    results: list[tuple[str, str]] = field(default_factory=list)
 
 
 class _FunctionEmitter(ExpressionEmitter):
@@ -82,7 +82,7 @@ class _FunctionEmitter(ExpressionEmitter):
             parameters.append(f"{self.dialect.private_pointer} {NOTE}")
         header = f"define internal {self._result_type()} @{function.symbol}({', '.join(parameters)}) {attributes}"
         self._shared()
-        self._locals(function)
+        self._arrays(function)
         self._block(function.body)
         if self.text.open:
             if function.result is not None:
@@ -103,7 +103,7 @@ class _FunctionEmitter(ExpressionEmitter):
             parameters.append(f"{self.dialect.global_pointer} {REPORT}")
             make_note(text, self.dialect.private_pointer)
         self._shared()
-        self._locals(function)
+        self._arrays(function)
         self._exit = _Exit("finished")
         self._block(function.body)
         if text.open:
@@ -121,7 +121,7 @@ class _FunctionEmitter(ExpressionEmitter):
         return "void" if self.function.result is None else value_type(self.function.result)
 
     def _parameters(self, *, context: bool = True) -> list[str]:
-        """The IR's parameters; scalars go to places of their own, so that they can be assigned."""
+        """The IR's parameters."""
         dialect, parameters = self.dialect, []
         if context and dialect.passes_context and self.function.needs_context:
             parameters.append(CONTEXT_ARGUMENT)
@@ -129,7 +129,7 @@ class _FunctionEmitter(ExpressionEmitter):
             name = f"%{safe_name(slot.name)}.p{position}"
             if isinstance(slot.type, ScalarType):
                 parameters.append(f"{value_type(slot.type)} {name}")
-                self.add_scalar(slot, name)
+                self.variables[slot] = name
             elif isinstance(slot.type, (PointerType, ViewType)):
                 parameters.append(f"{dialect.global_pointer} {name}")
                 self.places[slot] = name
@@ -151,15 +151,13 @@ class _FunctionEmitter(ExpressionEmitter):
         for slot in self.function.shared:
             self.places[slot] = self.dialect.shared_array(self.text, slot)
 
-    def _locals(self, function: typed.Function) -> None:
+    def _arrays(self, function: typed.Function) -> None:
         for slot in function.locals:
-            if isinstance(slot.type, ScalarType):
-                self.add_scalar(slot, constant(slot.type, 0))
-            elif isinstance(slot.type, LocalArrayType):
+            if isinstance(slot.type, LocalArrayType):
                 element = slot.type.element
                 self.places[slot] = self.text.alloca(f"[{slot.type.length} x {memory_type(element)}]", element.size, slot.name)
             else:
-                raise InternalError(f"the local {slot.name!r} of {function.symbol!r} has the type {slot.type}")
+                scalar_of(slot)
 
     def _clear(self, node: typed.Clear) -> None:
         array = node.slot.type
@@ -172,12 +170,12 @@ class _FunctionEmitter(ExpressionEmitter):
                 store(text, element, zero, pointer, element_address(text, element, pointer, base, str(position)))
             return
         before, clear, cleared = text.block, text.new_block("clear"), text.new_block("cleared")
-        self.start(clear)
-        index = text.value(f"phi i64 [ 0, %{before} ], [ %{clear}.next, %{clear} ]")
+        text.start(clear)
+        index = text.phi("i64", [("0", before), (f"%{clear}.next", clear)])
         store(text, element, zero, pointer, element_address(text, element, pointer, base, index))
         text.effect(f"%{clear}.next = add nuw i64 {index}, 1")
         text.branch_if(text.value(f"icmp ult i64 %{clear}.next, {array.length}"), clear, cleared)
-        self.start(cleared)
+        text.start(cleared)
 
     # ---- statements ----
 
@@ -188,7 +186,7 @@ class _FunctionEmitter(ExpressionEmitter):
             self._statements[type(statement)](statement)
 
     def _assign(self, node: typed.Assign) -> None:
-        self.assign(node.slot, self.expression(node.value))
+        self.variables[node.slot] = self.expression(node.value)
 
     def _store(self, node: typed.Store) -> None:
         element, pointer, base = self.array(node.base)
@@ -200,67 +198,83 @@ class _FunctionEmitter(ExpressionEmitter):
         if isinstance(node.condition, typed.Constant):
             self._block(node.then if node.condition.value else node.otherwise)
             return
-        text = self.text
+        text, variables = self.text, self.variables
         condition = self.expression(node.condition)
-        then, end = text.new_block("then"), text.new_block("end")
-        otherwise = text.new_block("else") if node.otherwise else end
-        text.branch_if(condition, then, otherwise)
-        reached = not node.otherwise
-        for block, statements in ((then, node.then), (otherwise, node.otherwise)):
-            if block == end:
-                continue
-            self.start(block)
+        then, end = text.new_block("then"), variables.join("end")
+        sides = [(then, node.then)]
+        if node.otherwise:
+            sides.append((text.new_block("else"), node.otherwise))
+        else:
+            variables.reach(end)
+        text.branch_if(condition, then, sides[1][0] if node.otherwise else end.block)
+        for block, statements in sides:
+            text.start(block)
+            variables.open()
             self._block(statements)
             if text.open:
-                text.branch(end)
-                reached = True
-        if reached:
-            self.start(end)
+                variables.go(end)
+            variables.close()
+        if end.edges:
+            variables.arrive(end)
 
     def _while(self, node: typed.While) -> None:
-        text = self.text
+        text, variables = self.text, self.variables
         forever = isinstance(node.condition, typed.Constant)
         if isinstance(node.condition, typed.Constant) and not node.condition.value:
             return
-        head, end = text.new_block("while"), text.new_block("end")
-        self.start(head)
+        loop, end = variables.begin_loop("while", assigned_in(node.body)), variables.join("end")
         if not forever:
             condition = self.expression(node.condition)
             body = text.new_block("body")
-            text.branch_if(condition, body, end)
-            self.start(body)
+            variables.reach(end)
+            text.branch_if(condition, body, end.block)
+            text.start(body)
         line = text.mark
-        loop = self._loop_body(node.body, _Loop(next=head, end=end))
-        text.mark = line
-        if text.open:
-            text.branch(head)
-        if loop.left or not forever:
-            self.start(end)
+        self._loop_body(node.body, _Loop(next=loop.head, end=end), line)
+        variables.end_loop(loop)
+        if end.edges:
+            variables.arrive(end)
 
     def _for_range(self, node: typed.ForRange) -> None:
-        counter: Range = begin_range(self, node)
+        variables = self.variables
+        counter = begin_range(self, node)
         line = self.text.mark
-        self._loop_body(node.body, _Loop(next=counter.step, end=counter.end))
-        self.text.mark = line
-        counter.finish(self)
+        variables.open()
+        step = variables.join("step")
+        variables[node.slot] = counter.value
+        self._loop_body(node.body, _Loop(next=step, end=counter.end), line)
+        if step.edges:
+            variables.arrive(step)
+            counter.advance(self.text)
+            variables.go(counter.loop.head)
+        else:
+            counter.end_after_one(self.text)
+        variables.close()
+        variables.end_loop(counter.loop)
+        variables.arrive(counter.end)
 
-    def _loop_body(self, body: tuple[typed.Statement, ...], loop: _Loop) -> _Loop:
+    def _loop_body(self, body: tuple[typed.Statement, ...], loop: _Loop, line: str) -> None:
+        """The body up to the jump to the next iteration, which is marked as of `line`."""
         self._loops.append(loop)
+        self.variables.open()
         self._block(body)
-        return self._loops.pop()
+        self.text.mark = line
+        if self.text.open:
+            self.variables.go(loop.next)
+        self.variables.close()
+        self._loops.pop()
 
     def _break(self, node: typed.Break) -> None:
-        self._loops[-1].left = True
-        self.text.branch(self._loops[-1].end)
+        self.variables.go(self._loops[-1].end)
 
     def _continue(self, node: typed.Continue) -> None:
-        self.text.branch(self._loops[-1].next)
+        self.variables.go(self._loops[-1].next)
 
     def _return(self, node: typed.Return) -> None:
         if self._exit is not None:
-            if node.value is not None and self.function.result is not None:
-                pointer = self.dialect.private_pointer
-                self.text.effect(f"store {self._result_type()} {self.expression(node.value)}, {pointer} {self._exit.result}")
+            if node.value is not None:
+                value = self.expression(node.value)
+                self._exit.results.append((value, self.text.block))
             self.text.branch(self._exit.block)
         else:
             self._give(None if node.value is None else self.expression(node.value))
@@ -290,22 +304,24 @@ class _FunctionEmitter(ExpressionEmitter):
         self.dialect.barrier(self.text)
 
     def _call_in_place(self, node: typed.Call) -> str | None:
-        text, callee, pointer = self.text, node.function, self.dialect.private_pointer
+        text, callee = self.text, node.function
         values = [argument if isinstance(argument, typed.Slot) else self.expression(argument) for argument in node.arguments]
+        self.variables.open()
         for slot, value in zip(callee.parameters, values, strict=True):
             if isinstance(value, str):
-                self.add_scalar(slot, value)
+                self.variables[slot] = value
                 continue
             self.places[slot] = self._place(value)
             if value in self.extents:
                 self.extents[slot] = self.extents[value]
-        result = None
-        if callee.result is not None:
-            result = text.alloca(value_type(callee.result), callee.result.size, f"{callee.symbol}.result")
         around = self.function, self._loops, self._exit
-        self.function, self._loops, self._exit = callee, [], _Exit(text.new_block("returned"), result)
-        self._locals(callee)
+        self.function, self._loops, self._exit = callee, [], _Exit(text.new_block("returned"))
+        self._arrays(callee)
         self._block(callee.body)
-        self.start(self._exit.block)
+        text.start(self._exit.block)
+        results = self._exit.results
         self.function, self._loops, self._exit = around
-        return None if callee.result is None else text.value(f"load {value_type(callee.result)}, {pointer} {result}")
+        self.variables.close()
+        if callee.result is None:
+            return None
+        return text.phi(value_type(callee.result), results) if results else constant(callee.result, 0)  # one that never returns

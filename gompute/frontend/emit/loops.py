@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from gompute.errors import InternalError
 from gompute.frontend import typed
+from gompute.frontend.emit.variables import Join, Loop, assigned_in
 from gompute.frontend.irtext.text import FunctionText
 from gompute.frontend.irtext.values import integer_literal, value_type
 from gompute.lang.types import ScalarType
@@ -24,70 +25,64 @@ class Range:
     """A loop whose body is being emitted.
 
     Attributes:
-        head: the block that decides on the next iteration.
-        step: the block that `continue` goes to.
+        loop: its head, which decides on the next iteration.
         end: the block after the loop.
         register: the IR type of the counter.
-        counter: the address of the next value.
-        value: the current value.
+        value: the current value of the counter.
         by: the step, as an operand.
-        left: the address of the number of iterations still to run, and that number now; None where the counter itself decides.
+        left: the number of iterations still to run; None where the counter itself decides.
+        phis: the place of the phi of each of the two, and what it is at first.
     """
 
-    head: str
-    step: str
-    end: str
+    loop: Loop
+    end: Join
     register: str
-    counter: str
     value: str
     by: str
-    left: tuple[str, str] | None
+    left: str | None
+    phis: tuple[tuple[int, str], ...]
 
-    def finish(self, emitter: ExpressionEmitter) -> None:
-        """Advance, go back to the head, and go on after the loop."""
-        text, register, pointer = emitter.text, self.register, emitter.dialect.private_pointer
-        emitter.start(self.step)
-        following = text.value(f"add {register} {self.value}, {self.by}")
-        text.effect(f"store {register} {following}, {pointer} {self.counter}")
+    def advance(self, text: FunctionText) -> None:
+        """Advance, where one iteration is over; the jump to the head follows in the same block."""
+        following = [text.value(f"add {self.register} {self.value}, {self.by}")]
         if self.left is not None:
-            place, count = self.left
-            fewer = text.value(f"sub {register} {count}, 1")
-            text.effect(f"store {register} {fewer}, {pointer} {place}")
-        text.branch(self.head)
-        emitter.start(self.end)
+            following.append(text.value(f"sub {self.register} {self.left}, 1"))
+        for (place, first), operand in zip(self.phis, following, strict=True):
+            text.close_phi(place, [(first, self.loop.before), (operand, text.block)])
+
+    def end_after_one(self, text: FunctionText) -> None:
+        """Every path through the body leaves the loop."""
+        for place, first in self.phis:
+            text.close_phi(place, [(first, self.loop.before)])
 
 
 def begin_range(emitter: ExpressionEmitter, node: typed.ForRange) -> Range:
-    """Emit a loop up to the start of its body; the body follows, then `Range.finish`."""
+    """Emit a loop up to the start of its body, which begins with the loop variable's assignment."""
     scalar = node.slot.type
     if not isinstance(scalar, ScalarType) or not scalar.is_integer:
         raise InternalError(f"the loop variable {node.slot.name!r} has the type {scalar}")
-    text, register, pointer = emitter.text, value_type(scalar), emitter.dialect.private_pointer
+    text, variables, register = emitter.text, emitter.variables, value_type(scalar)
     start, stop, step = emitter.expression(node.start), emitter.expression(node.stop), emitter.expression(node.step)
     constant = int(node.step.value) if isinstance(node.step, typed.Constant) else None
-
-    counter = text.alloca(register, scalar.size, f"{node.slot.name}.next")
-    text.effect(f"store {register} {start}, {pointer} {counter}")
-    place = None
+    first = [start]
     if constant not in (1, -1):
-        place = text.alloca(register, scalar.size, f"{node.slot.name}.left")
-        count = _iterations(text, scalar, start, stop, step, constant)
-        text.effect(f"store {register} {count}, {pointer} {place}")
+        first.append(_iterations(text, scalar, start, stop, step, constant))
 
-    head, body, advance, end = (text.new_block(purpose) for purpose in ("for", "body", "step", "end"))
-    emitter.start(head)
-    value = text.value(f"load {register}, {pointer} {counter}")
-    left = None
-    if place is None:
+    loop, end = variables.begin_loop("for", assigned_in((node,))), variables.join("end")
+    opened = [text.open_phi(register) for _ in first]
+    value = opened[0][0]
+    left = opened[1][0] if len(opened) == 2 else None
+    if left is None:
         sign = "s" if scalar.kind == "int" else "u"
         more = text.value(f"icmp {sign}{'lt' if constant == 1 else 'gt'} {register} {value}, {stop}")
     else:
-        left = (place, text.value(f"load {register}, {pointer} {place}"))
-        more = text.value(f"icmp ne {register} {left[1]}, 0")
-    text.branch_if(more, body, end)
-    emitter.start(body)
-    emitter.assign(node.slot, value)
-    return Range(head, advance, end, register, counter, value, step, left)
+        more = text.value(f"icmp ne {register} {left}, 0")
+    body = text.new_block("body")
+    variables.reach(end)
+    text.branch_if(more, body, end.block)
+    text.start(body)
+    phis = tuple((place, operand) for (_, place), operand in zip(opened, first, strict=True))
+    return Range(loop, end, register, value, step, left, phis)
 
 
 def _iterations(text: FunctionText, scalar: ScalarType, start: str, stop: str, step: str, constant: int | None) -> str:

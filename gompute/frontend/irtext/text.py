@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from gompute.frontend.vocabulary import Location
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_]")
+_INCOMING = "[ ]"
+"""Stands in a phi for what is not known yet."""
 
 
 def safe_name(name: str) -> str:
@@ -171,6 +173,21 @@ class FunctionText:
     def effect(self, instruction: str) -> None:
         """Append an instruction without a result."""
         self._lines.append(f"  {instruction}{self.mark}")
+
+    def phi(self, register: str, incoming: Iterable[tuple[str, str]]) -> str:
+        """Choose a value by where the block was entered from: pairs of a value and a block. Stands before all else in its block."""
+        name, place = self.open_phi(register)
+        self.close_phi(place, incoming)
+        return name
+
+    def open_phi(self, register: str) -> tuple[str, int]:
+        """A phi of which not all is known; gives its name, and its place for `close_phi`, which must follow."""
+        return self.value(f"phi {register} {_INCOMING}"), len(self._lines) - 1
+
+    def close_phi(self, place: int, incoming: Iterable[tuple[str, str]]) -> None:
+        """Complete a phi."""
+        chosen = ", ".join(f"[ {value}, %{block} ]" for value, block in incoming)
+        self._lines[place] = self._lines[place].replace(_INCOMING, chosen)
 
     def alloca(self, register: str, align: int, name: str) -> str:
         """A stack place, made in the entry block wherever the text is now; gives its address."""

@@ -10,7 +10,7 @@ from gompute.frontend.typed import Expression, Function, Slot, Statement
 from gompute.lang import numeric
 from gompute.lang.types import BF16, BOOL, F16, F32, F64, I8, I32, I64, U8, U16, U32, U64, LocalArrayType, ScalarType, TableType
 from tests.frontend.emit import values
-from tests.frontend.emit.trees import HERE, binary, compare, constant, read
+from tests.frontend.emit.trees import HERE, binary, compare, constant, read, zeros
 
 TYPES = (BOOL, I8, U8, U16, I32, U32, I64, U64, F16, BF16, F32, F64)
 ARITHMETIC: tuple[typed.BinaryOp, ...] = ("add", "sub", "mul", "floordiv", "mod")
@@ -39,7 +39,7 @@ class Program:
             result,
             HERE,
             self._locals,
-            (*body, typed.Return(self._expression(result, 3))),
+            (*zeros(self._locals), *body, typed.Return(self._expression(result, 3))),
         )
 
     # ---- statements ----
@@ -121,8 +121,12 @@ class Program:
                 scalar, self._expression(BOOL, depth), self._expression(scalar, depth), self._expression(scalar, depth)
             )
         if kind == 1:
-            slot = self._draw.choice([slot for slot in self._slots if slot.type == scalar])
-            return typed.Sequence(scalar, slot, self._expression(scalar, depth), self._expression(scalar, depth))
+            value, slot = self._expression(scalar, depth), Slot(f"s{len(self._locals)}", scalar)
+            self._locals.append(slot)
+            self._readable.append(slot)
+            result = self._expression(scalar, depth)
+            self._readable.remove(slot)
+            return typed.Sequence(scalar, slot, value, result)
         if kind == 2:
             callees = [callee for callee in self._callees if callee.result == scalar]
             if callees and self._work < 3:

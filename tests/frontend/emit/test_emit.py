@@ -13,7 +13,7 @@ import pytest
 from gompute.errors import InternalError
 from gompute.frontend import typed
 from gompute.frontend.emit import emit
-from gompute.frontend.typed import Expression, Slot, Statement
+from gompute.frontend.typed import Expression, Function, Slot, Statement
 from gompute.lang.types import BF16, BOOL, F16, F32, F64, I32, I64, U8, U64, PointerType, ScalarType
 from gompute.targets import parse_target
 from tests.frontend.emit.compiled import CPU, Loaded, assembly, machine, optimise, parse
@@ -215,8 +215,41 @@ def test_a_path_without_a_value() -> None:
 
 
 def test_a_variable_of_no_function() -> None:
-    with pytest.raises(InternalError, match="no variable 'stray'"):
+    with pytest.raises(InternalError, match="'stray' is read where it has no value"):
         emit(body_of(typed.Return(read(Slot("stray", I32)))), CPU)
+
+
+def test_a_variable_that_only_some_paths_assign() -> None:
+    """One side of a branch, the right side of `and`, a loop that may not run: what they assign has no value behind them."""
+    x, y = Slot("x", I32), Slot("y", I32)
+    assign, truth = typed.Assign(y, constant(I32, 1)), compare("lt", read(x), constant(I32, 3))
+    sequence = typed.Sequence(BOOL, y, constant(I32, 1), truth)
+    once = typed.ForRange(y, constant(I32, 0), read(x), constant(I32, 1), (typed.Break(),))
+    heads: list[Statement] = [
+        typed.If(truth, (assign,), ()),
+        typed.If(truth, (), (assign,)),
+        typed.While(truth, (assign, typed.Break())),
+        typed.Assign(x, typed.Cast(I32, typed.Logical("and", truth, sequence, BOOL))),
+        once,
+    ]
+    for head in heads:
+        made = Function("f", (x,), I32, HERE, [y], (head, typed.Return(read(y))))
+        with pytest.raises(InternalError, match="'y' is read where it has no value"):
+            emit(module([map_over("k", I32, made)]), CPU)
+
+
+def test_where_paths_meet_a_value_is_chosen_once() -> None:
+    """A phi is made for what the paths gave different values, and for what a loop carries."""
+    x, y, z = Slot("x", I32), Slot("y", I32), Slot("z", I32)
+    truth = compare("lt", read(x), constant(I32, 3))
+    same = typed.If(truth, (typed.Assign(z, constant(I32, 7)),), (typed.Assign(z, constant(I32, 7)), typed.Assign(y, read(z))))
+    loop = typed.While(truth, (typed.Assign(x, binary("add", read(x), read(y))),))
+    made = function("f", (x,), I32, same, loop, typed.Return(read(x)), variables=(y, z))
+    text = emit(module([map_over("k", I32, made)]), CUDA)
+    body = text[text.index("@f(") : text.index("\n}", text.index("@f("))]
+    assert body.count(" phi ") == 2
+    assert "alloca" not in body
+    parse(text)
 
 
 def test_two_functions_of_one_name() -> None:

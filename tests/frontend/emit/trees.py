@@ -49,7 +49,12 @@ def function(
     uses_index: bool = False,
 ) -> Function:
     uses: frozenset[typed.Use] = frozenset(("index",) if uses_index else ())
-    return Function(symbol, tuple(parameters), result, HERE, list(variables), body, uses)
+    return Function(symbol, tuple(parameters), result, HERE, list(variables), (*zeros(variables), *body), uses)
+
+
+def zeros(variables: Sequence[Slot]) -> tuple[Statement, ...]:
+    """Assign 0 to those that hold a number, so that a body may read them anywhere."""
+    return tuple(typed.Assign(slot, constant(slot.type, 0)) for slot in variables if isinstance(slot.type, ScalarType))
 
 
 def module(kernels: Sequence[typed.Kernel], *callees: Function) -> typed.Module:
