@@ -16,12 +16,19 @@ __all__ = ["LEVELS", "LONGEST", "cut", "set_options"]
 LONGEST = 4096
 """Lines of LLVM IR in a block that is left as it is; pieces of a longer one have half as many."""
 
-# Without the first LLVM would put the pieces together again. The schedulers and combiners of machine code take time with the square
-# of a function's length; what they gain is lost on a model that has no loop to hide memory behind.
+# Without the first LLVM would put the pieces together again. The schedulers and combiners of machine code, and what shares and moves its
+# expressions, take time with the square of a function's length (on AMD a register that 10,000 places share takes the coalescer longer than
+# all the rest); what they gain is lost on a model that has no loop to hide memory behind, and whose expressions were shared in the IR.
 _OPTIONS = {
     "cuda": ("-disable-cgp-branch-opts",),
-    "hip": ("-disable-cgp-branch-opts", "-amdgpu-scalar-ir-passes=0", "-enable-misched=0", "-enable-post-misched=0"),
-    "cpu": ("-disable-cgp-branch-opts", "-enable-misched=0", "-x86-machine-combiner=0"),
+    "hip": (
+        "-disable-cgp-branch-opts",
+        "-amdgpu-scalar-ir-passes=0",
+        "-disable-machine-cse",
+        "-enable-misched=0",
+        "-enable-post-misched=0",
+    ),
+    "cpu": ("-disable-cgp-branch-opts", "-disable-machine-cse", "-disable-machine-sink", "-enable-misched=0", "-x86-machine-combiner=0"),
 }
 
 LEVELS = {"cuda": 0, "hip": 3, "cpu": 3}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from gompute.frontend import typed
 from gompute.frontend.check import arithmetic
@@ -18,7 +19,7 @@ from gompute.frontend.source import statements_in
 from gompute.lang.spec import argument_type
 from gompute.lang.types import I64, ScalarType
 
-__all__ = ["Assignments", "assigned_names"]
+__all__ = ["Assignments", "Breaks", "assigned_names"]
 
 
 def assigned_names(body: Iterable[ast.stmt]) -> dict[str, ast.AST]:
@@ -36,6 +37,18 @@ def assigned_names(body: Iterable[ast.stmt]) -> dict[str, ast.AST]:
     return found
 
 
+class Breaks(NamedTuple):
+    """The ways out of a loop that is being checked.
+
+    Attributes:
+        depth: of `Context.assigned` before its body.
+        assigned: for each `break` what was assigned since.
+    """
+
+    depth: int
+    assigned: list[set[str]]
+
+
 class Assignments:
     """The part of a block that gives variables and elements their values.
 
@@ -49,7 +62,7 @@ class Assignments:
         self.faults = faults
         self.kinds = kinds
         self.changed = False
-        self._breaks: list[list[set[str]]] = []
+        self._breaks: list[Breaks] = []
         self._branches = 0
         self._live = True
 

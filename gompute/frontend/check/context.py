@@ -10,6 +10,7 @@ from types import FunctionType, MappingProxyType
 
 from gompute.artifacts.checks import CheckKind
 from gompute.frontend import typed
+from gompute.frontend.check.assigned import Assigned
 from gompute.frontend.check.convert import Kind
 from gompute.frontend.check.operands import ArrayArgument, Operand
 from gompute.frontend.faults import KernelFault, raise_together
@@ -58,7 +59,7 @@ class Context(ABC):
     places: dict[str, Operand] = field(default_factory=dict)
     variables: dict[str, Variable] = field(default_factory=dict)
     local_names: frozenset[str] = frozenset()
-    assigned: set[str] = field(default_factory=set)
+    assigned: Assigned = field(default_factory=Assigned)
     poisoned: set[str] = field(default_factory=set)
     locals: list[typed.Slot] = field(default_factory=list)
     uses: set[typed.Use] = field(default_factory=set)

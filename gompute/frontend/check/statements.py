@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from gompute.frontend import typed
 from gompute.frontend.check import calls
-from gompute.frontend.check.assignments import Assignments
+from gompute.frontend.check.assignments import Assignments, Breaks
 from gompute.frontend.check.context import Variable
 from gompute.frontend.check.convert import Kind, coerce, condition, join, kind_of
 from gompute.frontend.check.expressions import choose, is_call_of
@@ -86,7 +86,7 @@ class Block(Assignments):
     def _poison(self, names: Iterable[str]) -> None:
         """One mistake is one fault: what a faulty statement would have assigned counts as assigned, and reading it is no new mistake."""
         self.context.poisoned |= set(names) - set(self.context.variables)
-        self.context.assigned |= set(names)
+        self.context.assigned.update(names)
 
     def _test(self, node: ast.expr) -> tuple[Operand, typed.Expression]:
         """The head of a branch or loop. A fault in it is recorded here, so that the body is checked all the same."""
@@ -113,19 +113,19 @@ class Block(Assignments):
         test, truth = self._test(node.test)
         if is_call_of(self.context, node.test, static) and isinstance(test, Static):
             return list(self.check(node.body if test.object else node.orelse)[0])
-        before, live, barriers = set(self.context.assigned), self._live, len(self.context.barriers)
+        assigned, live, barriers = self.context.assigned, self._live, len(self.context.barriers)
         self._branches += 1
-        then = self.check(node.body)[0]
-        after_then, live_then = self.context.assigned, self._live
-        self.context.assigned, self._live = set(before), live
-        otherwise = self.check(node.orelse)[0]
+        with assigned.path() as by_then:
+            then = self.check(node.body)[0]
+        live_then, self._live = self._live, live
+        with assigned.path() as by_else:
+            otherwise = self.check(node.orelse)[0]
         self._branches -= 1
         self._reached_by_all("branch", barriers, truth)
-        after_else, live_else = self.context.assigned, self._live
         # A path that has ended does not reach the next line, so it need not have assigned anything.
-        ways = [after for after, alive in ((after_then, live_then), (after_else, live_else)) if alive]
-        self.context.assigned = set.intersection(*ways) if ways else after_then | after_else
-        self._live = live_then or live_else
+        ways = [names for names, alive in ((by_then, live_then), (by_else, self._live)) if alive]
+        assigned.update(set.intersection(*ways) if ways else by_then | by_else)
+        self._live = bool(ways)
         return [typed.If(truth, then, otherwise)]
 
     def _reached_by_all(self, around: str, since: int, *decided_by: typed.Expression) -> None:
@@ -137,13 +137,15 @@ class Block(Assignments):
 
     def _loop(self, body: list[ast.stmt], may_skip: bool) -> tuple[typed.Statement, ...]:
         """A loop's body; afterwards `assigned` and liveness are those behind the loop."""
-        before, live = set(self.context.assigned), self._live
-        self._breaks.append([])
-        made = self.check(body)[0]
-        ways = self._breaks.pop()
+        assigned, live = self.context.assigned, self._live
+        self._breaks.append(Breaks(assigned.depth, []))
+        with assigned.path():
+            made = self.check(body)[0]
+        ways = self._breaks.pop().assigned
         if may_skip:
-            ways.append(before)
-        self.context.assigned = set.intersection(*ways) if ways else before
+            ways.append(set())
+        if ways:
+            assigned.update(set.intersection(*ways))
         self._live = live and bool(ways)
         return made
 
@@ -158,7 +160,8 @@ class Block(Assignments):
         return [typed.While(truth, body)]
 
     def _for(self, node: ast.For) -> list[typed.Statement]:
-        before = set(self.context.assigned)
+        assigned = self.context.assigned
+        known = isinstance(node.target, ast.Name) and node.target.id in assigned
         try:
             if node.orelse:
                 raise KernelFault(node.orelse[0], "'else' after a loop is not supported in a kernel", "set a flag before break and test it")
@@ -173,8 +176,8 @@ class Block(Assignments):
             self.context.divergent.add(slot.name)
         body = self._loop(node.body, may_skip=True)
         self._reached_by_all("loop", barriers, start, stop, step)
-        # With no iteration the variable is never assigned.
-        self.context.assigned = (self.context.assigned - {slot.name}) | before
+        if not known:  # with no iteration the variable is never assigned
+            assigned.discard(slot.name)
         return [typed.ForRange(slot, start, stop, step, body)]
 
     def _range(self, node: ast.For) -> tuple[typed.Slot, typed.Expression, typed.Expression, typed.Expression]:
@@ -233,7 +236,7 @@ class Block(Assignments):
 
     def _leave_loop(self, node: ast.Break | ast.Continue) -> list[typed.Statement]:
         if isinstance(node, ast.Break) and self._live:
-            self._breaks[-1].append(set(self.context.assigned))
+            self._breaks[-1].assigned.append(self.context.assigned.since(self._breaks[-1].depth))
         self._live = False
         return [typed.Break() if isinstance(node, ast.Break) else typed.Continue()]
 
