@@ -284,6 +284,20 @@ def test_importing_the_package_costs_at_most_numpy_and_20_ms() -> None:
     assert statistics.median(seconds["gompute"]) <= statistics.median(seconds["numpy"]) + 0.020
 
 
+def test_a_root_can_be_lowered_before_the_code_generators_are_loaded() -> None:
+    """They take as long to load as the rest of the compiler, and are wanted when the first kernel is lowered."""
+    loaded = """
+        import sys
+        from gompute.build import worker
+        order = {"work": "lower", "target": "sm_89"}
+        worker.prepare(order)
+        print("llvmlite" in sys.modules)
+        worker.foresee(order)
+        print("llvmlite" in sys.modules, "gompute.backends.nvptx" in sys.modules)
+    """
+    assert fresh(loaded).split() == ["False", "True", "True"]
+
+
 @pytest.mark.parametrize(
     ("packages", "poisoned"),
     [

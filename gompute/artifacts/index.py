@@ -15,7 +15,7 @@ from typing import Any
 
 from gompute.artifacts.checked import Node, Wrong, parse_json, shown
 from gompute.artifacts.entry import KernelEntry
-from gompute.artifacts.name_table import kernel_from_node, kernel_to_json
+from gompute.artifacts.name_table import Known, kernel_from_node, kernel_to_json
 from gompute.artifacts.names import blob_file, is_identifier, is_root_name
 from gompute.errors import ArtifactError
 from gompute.targets import FAST, KINDS, OPTIMIZE, BlobKind, Mode, Target, find_target
@@ -155,6 +155,8 @@ def _indented(value: Any, margin: str = "\n") -> str:
     """What `json.dumps` gives with an indent of 1 and sorted keys, in a fraction of the time: with an indent, Python's own is slow."""
     if type(value) is str:
         return encode_basestring_ascii(value)
+    if type(value) is int:
+        return str(value)
     inner = f"{margin} "
     if value and isinstance(value, dict):
         items = [f"{encode_basestring_ascii(key)}: {_indented(value[key], inner)}" for key in sorted(value)]
@@ -209,7 +211,7 @@ def _index(node: Node) -> Index:
     members = node.members(("format", "generator", "roots"), ("left_out",))
     units: list[UnitEntry] = []
     owners: dict[str, str] = {}
-    known: dict[str, KernelEntry] = {}
+    known = Known()
     for root, targets in members["roots"].mapping(is_root_name, "name of a root").items():
         for name, unit in targets.mapping().items():
             target = find_target(name)
@@ -234,7 +236,7 @@ def _left_out(node: Node, owners: Mapping[str, str]) -> dict[str, tuple[str, ...
     return made
 
 
-def _unit(node: Node, root: str, target: Target, known: dict[str, KernelEntry]) -> UnitEntry:
+def _unit(node: Node, root: str, target: Target, known: Known) -> UnitEntry:
     members = node.members(("blobs", "kernels", "toolchain"), ("ir", "mode"))
     # In the order of the table of kinds, whatever the file's.
     allowed = KINDS[target.backend]

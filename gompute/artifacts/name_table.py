@@ -10,7 +10,7 @@ from gompute.artifacts.checks import Check, CheckKind
 from gompute.artifacts.entry import ArgumentEntry, KernelEntry, ParamsEntry, ParamsFieldEntry, Resources
 from gompute.lang.types import MAX_DIMENSIONS, SCALARS
 
-__all__ = ["kernel_from_json", "kernel_from_node", "kernel_to_json"]
+__all__ = ["Known", "kernel_from_json", "kernel_from_node", "kernel_to_json"]
 
 _INT_MAX = 2**31 - 1
 _LONGEST_TEXT = 1 << 16
@@ -41,26 +41,30 @@ def kernel_from_json(value: object) -> KernelEntry:
     Raises:
         ArtifactError: it is not one; the message says what of it is wrong.
     """
-    return kernel_from_node(Node(value), {})
+    return kernel_from_node(Node(value), Known())
 
 
-def kernel_from_node(node: Node, known: dict[str, KernelEntry]) -> KernelEntry:
-    """`kernel_from_json` at a place in a larger document.
+class Known:
+    """What was read and checked before, by what it was read from: a kernel's entries for many targets differ in resources alone, and the
+    kernels of a root often share their params."""
 
-    Args:
-        known: entries by what they were read from. A kernel's entries for many targets differ in resources alone, and the rest is checked
-            once.
-    """
+    def __init__(self) -> None:
+        self.entries: dict[str, KernelEntry] = {}
+        self.layouts: dict[str, ParamsEntry] = {}
+
+
+def kernel_from_node(node: Node, known: Known) -> KernelEntry:
+    """`kernel_from_json` at a place in a larger document; `known` is used, and added to."""
     members = node.members(_KEYS, ("checks", "fast"))
     source = repr([member.value for key, member in sorted(members.items()) if key not in ("checks", "resources")])
-    entry = known.get(source)
+    entry = known.entries.get(source)
     if entry is None:
-        entry = known[source] = _entry(members)
+        entry = known.entries[source] = _entry(members, known)
     checks = tuple(map(_check, members["checks"].items())) if "checks" in members else None
     return replace(entry, resources=_resources(members["resources"]), checks=checks)
 
 
-def _entry(members: dict[str, Node]) -> KernelEntry:
+def _entry(members: dict[str, Node], known: Known) -> KernelEntry:
     block_size = [axis.integer(1, 1024) for axis in members["block_size"].items()]
     if len(block_size) != 3:
         members["block_size"].wrong(f"must have three numbers, has {len(block_size)}")
@@ -68,7 +72,7 @@ def _entry(members: dict[str, Node]) -> KernelEntry:
         name=members["name"].identifier(),
         symbol=members["symbol"].identifier(),
         kind=members["kind"].identifier(),
-        arguments=_arguments(members["arguments"]),
+        arguments=_arguments(members["arguments"], known),
         block_size=(block_size[0], block_size[1], block_size[2]),
         fast="fast" in members,
     )
@@ -98,8 +102,8 @@ def _params_to_json(params: ParamsEntry) -> dict[str, Any]:
     return {"align": params.align, "fields": fields, "name": params.name, "size": params.size}
 
 
-def _arguments(node: Node) -> tuple[ArgumentEntry, ...]:
-    arguments = tuple(_argument(argument) for argument in node.items())
+def _arguments(node: Node, known: Known) -> tuple[ArgumentEntry, ...]:
+    arguments = tuple(_argument(argument, known) for argument in node.items())
     kinds = [argument.kind for argument in arguments]
     wanted: list[str] = []
     for argument in arguments:
@@ -110,7 +114,7 @@ def _arguments(node: Node) -> tuple[ArgumentEntry, ...]:
     return arguments
 
 
-def _argument(node: Node) -> ArgumentEntry:
+def _argument(node: Node, known: Known) -> ArgumentEntry:
     members = node.members(("align", "dtype", "kind", "name", "size"), ("layout", "ndim"))
     kind, name = members["kind"].text(), members["name"].text()
     size, align = members["size"].integer(1, _INT_MAX), members["align"].integer(1, 128)
@@ -121,12 +125,15 @@ def _argument(node: Node) -> ArgumentEntry:
             node.wrong("bytes have the type 'bytes' and an alignment that is a power of two")
         return ArgumentEntry(name, "bytes", "bytes", size, align)
     if kind == "params":
-        layout = _params(members["layout"])
+        source = repr(members["layout"].value)
+        layout = known.layouts.get(source)
+        if layout is None:
+            layout = known.layouts[source] = _params(members["layout"])
         if (members["dtype"].text(), size, align) != (layout.name, layout.size, layout.align):
             node.wrong("disagrees with its layout")
         return ArgumentEntry(name, "params", layout.name, size, align, layout=layout)
-    known = next((known for known in _KINDS if kind == known), None)
-    if known is None:
+    own = next((own for own in _KINDS if kind == own), None)
+    if own is None:
         members["kind"].wrong(f"must be pointer, array, extent, scalar, params or bytes, is {shown(kind)}")
     untyped = kind == "pointer" and members["dtype"].value == "any"
     dtype = "any" if untyped else members["dtype"].scalar()
@@ -136,7 +143,7 @@ def _argument(node: Node) -> ArgumentEntry:
     natural = 8 if kind in ("pointer", "array") else SCALARS[dtype].size
     if (size, align) != (natural, natural):
         node.wrong(f"a {kind} of {dtype} has size and alignment {natural}, not {size} and {align}")
-    return ArgumentEntry(name, known, dtype, size, align, ndim)
+    return ArgumentEntry(name, own, dtype, size, align, ndim)
 
 
 def _params(node: Node) -> ParamsEntry:

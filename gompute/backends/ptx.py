@@ -75,9 +75,9 @@ def join(texts: Sequence[str]) -> str:
 
 def _with_files(text: str, files: dict[str, int]) -> str:
     """A text without its `.file` lines, which go to `files`, and with the numbers of those."""
-    own = {match[1]: files.setdefault(match[2], len(files) + 1) for match in _FILE.finditer(text)}
-    if not own:
+    if "\t.file\t" not in text:
         return text
+    own = {match[1]: files.setdefault(match[2], len(files) + 1) for match in _FILE.finditer(text)}
     text = _FILE.sub("", _EMPTY_SECTION.sub("", text))
     return _LINE.sub(lambda match: f"{match[1]}{own[match[2]]}{match[3]}", text)
 

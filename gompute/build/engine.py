@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from gompute.artifacts.entry import KernelEntry
+from gompute.artifacts.name_table import Known
 from gompute.build.job import Job
 from gompute.build.making import Making
 from gompute.build.outcome import Outcome
@@ -129,7 +129,7 @@ class _Run:
         self._limits = limits
         self._waiting = _Waiting(lanes)
         self._running: dict[int, Task] = {}
-        self._known: dict[str, KernelEntry] = {}
+        self._known = Known()
         self._number = 0
         self._seen: set[int] = set()
 

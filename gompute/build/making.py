@@ -11,7 +11,7 @@ from typing import Any
 
 from gompute.artifacts.checked import Node
 from gompute.artifacts.entry import KernelEntry
-from gompute.artifacts.name_table import kernel_from_node, kernel_to_json
+from gompute.artifacts.name_table import Known, kernel_from_node, kernel_to_json
 from gompute.build.job import CodegenJob, CompileJob, Job, mode_order
 from gompute.build.keys import digest, python_identity, toolchain_identity
 from gompute.build.outcome import Compiled, CompiledBlob, Failed, Outcome, Step
@@ -27,11 +27,17 @@ Entries = Sequence[Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """The code of one kernel, with what goes with it (`shared`, `listings`)."""
+    """The code of one kernel, with what goes with it (`shared`, `listings`), and a hash of all that."""
 
     entries: Entries
     facts: Mapping[str, Any]
     code: bytes
+    key: str
+
+    @classmethod
+    def of(cls, entries: Entries, facts: Mapping[str, Any], code: bytes) -> _Piece:
+        """Hashed as soon as it is there, while others are being made."""
+        return cls(entries, facts, code, digest(encode({"entries": list(entries), "facts": dict(facts)}), code))
 
 
 class Making:
@@ -49,7 +55,7 @@ class Making:
         job: Job,
         store: Store | None,
         records: Records | None,
-        known: dict[str, KernelEntry],
+        known: Known,
         add: Callable[[Task], None],
         end: Callable[[Outcome], None],
     ) -> None:
@@ -188,7 +194,7 @@ class Making:
 
     def _known_piece(self, entries: Entries, ir: str) -> _Piece | None:
         kept = None if self._store is None else self._store.get("code", self._code_key(entries, ir))
-        return None if kept is None else _Piece(entries, kept.body["facts"], kept.blobs[0])
+        return None if kept is None else _Piece.of(entries, kept.body["facts"], kept.blobs[0])
 
     def _code_key(self, entries: Entries, ir: str) -> str:
         listings = sorted({"ir", "asm"} & self._job.emit)
@@ -215,7 +221,7 @@ class Making:
         def generated(answer: Answer) -> None:
             self._open -= 1
             self._heard(answer.said)
-            piece = _Piece(entries, answer.body["piece"], answer.blobs[0])
+            piece = _Piece.of(entries, answer.body["piece"], answer.blobs[0])
             self._pieces[number] = piece
             self._steps.append(Step("code", _names(entries), False, answer.seconds, answer.body.get("phases", {}), why))
             if self._store is not None:
@@ -242,10 +248,11 @@ class Making:
         if self._failures:
             self._fail()
             return
+        key = None if self._store is None else self._blob_key()
         if self._whole is not None:
-            self._joined(*self._whole)
+            self._joined(key, *self._whole)
             return
-        kept = None if self._store is None else self._store.get("blob", self._blob_key())
+        kept = None if self._store is None or key is None else self._store.get("blob", key)
         names = tuple(name for number in self._in_order() for name in _names(self._units[number][0]))
         if kept is not None:
             self._steps.append(Step("join", names, True))
@@ -264,7 +271,7 @@ class Making:
         def joined(answer: Answer) -> None:
             self._heard(answer.said)
             self._steps.append(Step("join", names, False, answer.seconds, answer.body.get("phases", {}), "a kernel of it is new"))
-            self._joined(answer.body, answer.blobs)
+            self._joined(key, answer.body, answer.blobs)
 
         self._add(Task(self._job, "link", names, order, [piece.code for piece in pieces], joined, self._ended))
 
@@ -273,15 +280,14 @@ class Making:
         return sorted(range(len(self._units)), key=lambda number: _names(self._units[number][0]))
 
     def _blob_key(self) -> str:
-        pieces = (self._pieces[number] for number in self._in_order())
-        parts = (digest(encode({"entries": list(piece.entries), "facts": dict(piece.facts)}), piece.code) for piece in pieces)
+        parts = (self._pieces[number].key for number in self._in_order())
         return digest("blob", self._job.target.name, str(self._job.mode), ",".join(sorted(self._job.emit)), *_tools(), *parts)
 
-    def _joined(self, body: Mapping[str, Any], blobs: tuple[bytes, ...]) -> None:
-        if self._store is not None:
+    def _joined(self, key: str | None, body: Mapping[str, Any], blobs: tuple[bytes, ...]) -> None:
+        if self._store is not None and key is not None:
             kept = {name: body[name] for name in ("kernels", "listings", "toolchain")}
             # The key `blobs` of a message is the wire's own.
-            self._store.put("blob", self._blob_key(), {"made": body["blobs"], **kept}, blobs)
+            self._store.put("blob", key, {"made": body["blobs"], **kept}, blobs)
         self._finish(body["kernels"], body["blobs"], body["listings"], body["toolchain"], blobs)
 
     # ---- outcomes ----

@@ -28,11 +28,10 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NoReturn, Protocol, cast
 
-from gompute.build.wire import Decoder, Message, WireError, encode
+from gompute.build.wire import CHUNK, Decoder, Message, WireError, encode, pipe
 
 __all__ = ["Report", "Worker", "main"]
 
-_CHUNK = 1 << 16
 _SAID_LIMIT = 1 << 16  # of what a unit prints, the last bytes are kept: LLVM's words come last
 _PR_SET_PDEATHSIG = 1
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -49,6 +48,9 @@ class Worker(Protocol):
 
     def prepare(self, order: Mapping[str, Any]) -> None:
         """Load in the zygote what the order takes, so that its children share it. Nothing is compiled."""
+
+    def foresee(self, order: Mapping[str, Any]) -> None:
+        """Load in the zygote what the orders that follow this one take, while a child is at work on it."""
 
     def compile_unit(self, order: Mapping[str, Any], blobs: Sequence[bytes], report: Report) -> tuple[Mapping[str, Any], Sequence[bytes]]:
         """The answer, as JSON and byte strings."""
@@ -139,14 +141,14 @@ class _Zygote:
             ended = False
             for key, _ in self._selector.select():
                 if key.fd == self._orders:
-                    data = os.read(self._orders, _CHUNK)
+                    data = os.read(self._orders, CHUNK)
                     if not data:
                         return
                     for message in decoder.feed(data):
                         self._obey(message)
                 elif key.fd == self._wake:
                     ended = True
-                    os.read(self._wake, _CHUNK)
+                    os.read(self._wake, CHUNK)
                 elif isinstance(key.data, _Unit):
                     self._read(key.data, key.fd)
             if ended:
@@ -181,7 +183,7 @@ class _Zygote:
 
     def _fork(self, order: Message) -> None:
         self._worker.prepare(order.body)
-        result, result_end = os.pipe()
+        result, result_end = pipe()
         stderr, stderr_end = os.pipe()
         zygote = os.getpid()
         pid = os.fork()
@@ -197,6 +199,8 @@ class _Zygote:
         for fd in (result, stderr):
             os.set_blocking(fd, False)
             self._selector.register(fd, selectors.EVENT_READ, unit)
+        self._worker.foresee(order.body)
+        gc.freeze()
 
     def _be_child(self, order: Message, zygote: int, result: int, stderr: int) -> NoReturn:
         status = 1
@@ -242,7 +246,7 @@ class _Zygote:
     def _read(self, unit: _Unit, fd: int) -> bool:
         """Take what is there on one of a child's pipes; False when there is nothing now or ever again."""
         try:
-            data = os.read(fd, _CHUNK)
+            data = os.read(fd, CHUNK)
         except BlockingIOError:
             return False
         if not data:

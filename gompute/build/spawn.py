@@ -11,6 +11,7 @@ import signal
 import sys
 from importlib.machinery import PathFinder
 
+from gompute.build.wire import pipe
 from gompute.errors import BackendUnavailable
 
 __all__ = ["COMPILER_PACKAGES", "WORKER", "compiler_folders", "spawn"]
@@ -52,8 +53,8 @@ def spawn(worker: str = WORKER, folders: tuple[str, ...] = ()) -> tuple[int, int
         raise BackendUnavailable(
             "the compiler runs in a Python process of its own, and this interpreter does not know its program (sys.executable is empty)"
         )
-    orders, orders_end = os.pipe()
-    reports, reports_end = os.pipe()
+    orders, orders_end = pipe()
+    reports, reports_end = pipe()
     try:
         pid = os.posix_spawn(
             sys.executable,

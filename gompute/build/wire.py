@@ -7,11 +7,17 @@ else: it is checked here and never unpickled.
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
-__all__ = ["Decoder", "Message", "WireError", "encode"]
+__all__ = ["CHUNK", "Decoder", "Message", "WireError", "encode", "pipe"]
+
+CHUNK = 1 << 20
+"""So many bytes are read of a pipe at a time; it holds as many, where the system lets it."""
 
 _HEADER = 8
 _MAX_JSON = 1 << 28
@@ -27,6 +33,14 @@ class Message(NamedTuple):
 
     body: Mapping[str, Any]
     blobs: tuple[bytes, ...] = ()
+
+
+def pipe() -> tuple[int, int]:
+    """The two ends of a pipe for messages, which may be of many megabytes."""
+    ends = os.pipe()
+    with suppress(OSError):  # a user's pipes may together hold so much and no more; a small one only takes longer
+        fcntl.fcntl(ends[1], fcntl.F_SETPIPE_SZ, CHUNK)
+    return ends
 
 
 def encode(body: Mapping[str, Any], blobs: Sequence[bytes] = ()) -> bytes:
@@ -67,9 +81,10 @@ class Decoder:
         if len(self._buffer) < sum(lengths):
             return None
         blobs, at = [], 0
-        for length in lengths:
-            blobs.append(bytes(self._buffer[at : at + length]))
-            at += length
+        with memoryview(self._buffer) as view:
+            for length in lengths:
+                blobs.append(bytes(view[at : at + length]))
+                at += length
         del self._buffer[:at]
         self._pending = None
         return Message(body, tuple(blobs))

@@ -1,4 +1,5 @@
-"""What a child of the zygote does: one step of one root. Importing this module loads the whole compiler, once, in the zygote."""
+"""What a child of the zygote does: one step of one root. Importing this module loads the frontend; the code generators, which take as long
+to load, follow while the first child is at work."""
 
 from __future__ import annotations
 
@@ -8,19 +9,22 @@ import time
 import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gompute import backends, frontend
+from gompute import frontend
+from gompute.artifacts.checked import Node
 from gompute.artifacts.entry import KernelEntry
-from gompute.artifacts.name_table import kernel_from_json, kernel_to_json
-from gompute.backends.limits import check_limits
+from gompute.artifacts.name_table import Known, kernel_from_json, kernel_from_node, kernel_to_json
 from gompute.build.job import mode_of
 from gompute.build.roots import IR_SUFFIXES
 from gompute.build.serve import Report
 from gompute.errors import CompileError, Error, InternalError
 from gompute.targets import Target, parse_target
 
-__all__ = ["compile_unit", "prepare"]
+if TYPE_CHECKING:
+    from gompute import backends
+
+__all__ = ["compile_unit", "foresee", "prepare"]
 
 Answer = tuple[dict[str, Any], Sequence[bytes]]
 
@@ -28,7 +32,19 @@ Answer = tuple[dict[str, Any], Sequence[bytes]]
 def prepare(order: Mapping[str, Any]) -> None:
     """In the zygote: load what an order takes. Nothing is compiled."""
     if order["work"] in ("code", "join"):
-        backends.prepare([parse_target(order["target"]).backend])
+        _load_backend(order)
+
+
+def foresee(order: Mapping[str, Any]) -> None:
+    """In the zygote: load what the code of a kernel takes that is being lowered."""
+    if order["work"] == "lower":
+        _load_backend(order)
+
+
+def _load_backend(order: Mapping[str, Any]) -> None:
+    from gompute import backends
+
+    backends.prepare([parse_target(order["target"]).backend])
 
 
 def compile_unit(order: Mapping[str, Any], blobs: Sequence[bytes], report: Report) -> Answer:
@@ -71,30 +87,52 @@ def _ir(order: Mapping[str, Any], _: Sequence[bytes], report: Report, clock: _Cl
     return serve_ir(order), ()
 
 
-def _lower(order: Mapping[str, Any], _: Sequence[bytes], report: Report, clock: _Clock) -> Answer:
-    """Import and check a root, and tell each kernel's IR as it is made."""
+def _check(order: Mapping[str, Any], _: Sequence[bytes], report: Report, clock: _Clock) -> Answer:
+    """Import and check a root."""
+    from gompute.backends import examine
+    from gompute.backends.limits import check_limits
+
     target = parse_target(order["target"])
-    report("check", ())
-    os.chdir(order["folder"])
-    lowering = _lowering(order, target)
-    clock.lap("import")
+    lowering = _begin(order, target, report, clock)
     kernels: list[KernelEntry] = []
     for unit in lowering.units:
         clock.lap("lower")
         kernels += unit.kernels
-        if lowering.foreign and order["work"] == "check":
-            backends.examine(unit.ir, unit.kernels, target)  # what the frontend makes is checked before it is IR
-        if order["work"] == "lower":
-            more = {"count": lowering.count, "entries": [kernel_to_json(kernel) for kernel in unit.kernels]}
-            report("lowered", [kernel.name for kernel in unit.kernels], more, [unit.ir.encode()])
-    if order["work"] == "check":
-        # What a launch passes is known without code; shared memory is not.
-        check_limits(kernels, dict.fromkeys((kernel.symbol for kernel in kernels), 0), target)
+        if lowering.foreign:
+            examine(unit.ir, unit.kernels, target)  # what the frontend makes is checked before it is IR
+    # What a launch passes is known without code; shared memory is not.
+    check_limits(kernels, dict.fromkeys((kernel.symbol for kernel in kernels), 0), target)
+    return _lowered(lowering, kernels), ()
+
+
+def _lower(order: Mapping[str, Any], _: Sequence[bytes], report: Report, clock: _Clock) -> Answer:
+    """Import and check a root, and tell each kernel's IR as it is made."""
+    lowering = _begin(order, parse_target(order["target"]), report, clock)
+    kernels: list[KernelEntry] = []
+    for unit in lowering.units:
+        clock.lap("lower")
+        kernels += unit.kernels
+        more = {"count": lowering.count, "entries": [kernel_to_json(kernel) for kernel in unit.kernels]}
+        report("lowered", [kernel.name for kernel in unit.kernels], more, [unit.ir.encode()])
+    return _lowered(lowering, kernels), ()
+
+
+def _begin(order: Mapping[str, Any], target: Target, report: Report, clock: _Clock) -> frontend.Lowering:
+    """Import a root in its folder."""
+    report("check", ())
+    os.chdir(order["folder"])
+    lowering = _lowering(order, target)
+    clock.lap("import")
+    return lowering
+
+
+def _lowered(lowering: frontend.Lowering, kernels: Sequence[KernelEntry]) -> dict[str, Any]:
+    """What there is to say of a root when its kernels are through."""
     reads = lowering.reads()
     found: dict[str, Any] = {"sources": dict(reads.sources), "files": dict(reads.files), "folders": dict(reads.folders)}
     found |= {"absent": list(reads.absent), "unknown": reads.unknown}
     answer = {"kernels": [kernel_to_json(kernel) for kernel in kernels], "left_out": list(lowering.left_out), "reads": found}
-    return {**answer, "digests": dict(lowering.digests), "kept": list(lowering.kept)}, ()
+    return {**answer, "digests": dict(lowering.digests), "kept": list(lowering.kept)}
 
 
 def _lowering(order: Mapping[str, Any], target: Target) -> frontend.Lowering:
@@ -117,6 +155,8 @@ def _lowering(order: Mapping[str, Any], target: Target) -> frontend.Lowering:
 
 def _code(order: Mapping[str, Any], blobs: Sequence[bytes], report: Report, clock: _Clock) -> Answer:
     """One kernel's IR to its code; where it is all that its root has, to the root's blobs too."""
+    from gompute import backends
+
     target, emit = parse_target(order["target"]), frozenset(order["emit"])
     kernels = tuple(kernel_from_json(kernel) for kernel in order["kernels"])
     report("codegen", [kernel.name for kernel in kernels])
@@ -131,9 +171,14 @@ def _code(order: Mapping[str, Any], blobs: Sequence[bytes], report: Report, cloc
 
 def _join(order: Mapping[str, Any], blobs: Sequence[bytes], report: Report, clock: _Clock) -> Answer:
     """All pieces of a root to its blobs."""
+    from gompute import backends
+
     target, emit = parse_target(order["target"]), frozenset(order["emit"])
+    known = Known()
     pieces = [
-        backends.Piece(tuple(kernel_from_json(kernel) for kernel in piece["kernels"]), code, piece["shared"], piece["listings"])
+        backends.Piece(
+            tuple(kernel_from_node(Node(kernel), known) for kernel in piece["kernels"]), code, piece["shared"], piece["listings"]
+        )
         for piece, code in zip(order["pieces"], blobs, strict=True)
     ]
     report("link", [kernel.name for piece in pieces for kernel in piece.kernels])
@@ -143,6 +188,8 @@ def _join(order: Mapping[str, Any], blobs: Sequence[bytes], report: Report, cloc
 
 
 def _joined(pieces: Sequence[backends.Piece], target: Target, emit: frozenset[str]) -> Answer:
+    from gompute import backends
+
     made = backends.join_pieces(pieces, target, emit=emit)
     return {
         "kernels": [kernel_to_json(kernel) for kernel in made.kernels],
@@ -152,4 +199,4 @@ def _joined(pieces: Sequence[backends.Piece], target: Target, emit: frozenset[st
     }, [blob.data for blob in made.blobs]
 
 
-_STEPS = {"check": _lower, "code": _code, "ir": _ir, "join": _join, "lower": _lower}
+_STEPS = {"check": _check, "code": _code, "ir": _ir, "join": _join, "lower": _lower}

@@ -11,12 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from gompute.build.spawn import COMPILER_PACKAGES, WORKER, spawn
-from gompute.build.wire import Decoder, Message, WireError, encode
+from gompute.build.wire import CHUNK, Decoder, Message, WireError, encode
 from gompute.errors import BackendUnavailable, CompileError, InternalError
 
 __all__ = ["Zygote", "ZygoteCommand", "ZygoteEnded"]
-
-_CHUNK = 1 << 18
 
 
 class ZygoteEnded(Exception):
@@ -122,7 +120,7 @@ class Zygote:
 
     def _read(self) -> None:
         """Take what there is of reports, which is something or the end."""
-        data = os.read(self._reports, _CHUNK)
+        data = os.read(self._reports, CHUNK)
         if not data:
             raise self._ended()
         try:

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gompute.build.wire import Decoder, Message, WireError, encode
+from gompute.build.wire import CHUNK, Decoder, Message, WireError, encode, pipe
 
 
 @given(
@@ -49,3 +51,25 @@ def _raw(text: str) -> bytes:
 def test_what_is_no_message_is_refused(data: bytes) -> None:
     with pytest.raises(WireError):
         list(Decoder().feed(data))
+
+
+@pytest.mark.parametrize("wide", [True, False])
+def test_a_pipe_takes_a_message_whole_unless_the_system_refuses_it_the_room(wide: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> int:
+        raise PermissionError(1, "Operation not permitted")
+
+    if not wide:
+        monkeypatch.setattr(fcntl, "fcntl", refused)
+    reading, writing = pipe()
+    monkeypatch.undo()
+    try:
+        room = fcntl.fcntl(writing, fcntl.F_GETPIPE_SZ)
+        assert room == CHUNK if wide else room < CHUNK
+        os.set_blocking(writing, False)
+        data = encode({}, [bytes(CHUNK // 4)])
+        taken = os.write(writing, data)
+        assert taken == min(len(data), room)
+        assert os.read(reading, CHUNK) == data[:taken]
+    finally:
+        os.close(reading)
+        os.close(writing)

@@ -19,6 +19,9 @@ def prepare(order):
     """There is nothing to load."""
 
 
+foresee = prepare
+
+
 def compile_unit(order, blobs, report):
     if order["work"] == "code":
         return _code(order, blobs[0].decode(), report)

@@ -27,3 +27,4 @@ worker.frontend.lower_root = _with_alias
 pipeline.verify = lambda module, *_: outline(str(module))
 compile_unit = worker.compile_unit
 prepare = worker.prepare
+foresee = worker.foresee
