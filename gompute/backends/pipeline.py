@@ -12,7 +12,7 @@ import llvmlite
 from llvmlite import binding as llvm
 
 from gompute.artifacts.entry import KernelEntry
-from gompute.backends import blocks, literals
+from gompute.backends import blocks, literals, truths
 from gompute.backends.blob import Generated, Listing, Piece
 from gompute.backends.limits import check_limits, static_shared
 from gompute.backends.optimize import internalise, name_locals, optimise, set_options
@@ -107,6 +107,8 @@ def compile_piece(
         pieces = blocks.cut(str(module)) if shape.longest_body > blocks.LONGEST else None
         if target.backend == "cpu" and shape.longest_body > blocks.LONGEST:
             pieces = literals.by_load(str(module) if pieces is None else pieces)
+        if target.backend == "hip" and given.longest_body > _STRAIGHT_LINE:
+            pieces = truths.made_again(str(module) if pieces is None else pieces)
         if pieces is not None or shape.longest_body > _STRAIGHT_LINE:
             blocks.set_options(target.backend)
             machine = backend.machine(target, min(level, blocks.LEVELS[target.backend]))

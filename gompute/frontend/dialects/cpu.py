@@ -52,6 +52,7 @@ class CpuDialect:
     table_space = ""
     shared_pointer = "ptr"
     suspension = ITEM
+    leaves_together = False
     module_metadata = _LOOP_METADATA
     passes_context = True
 

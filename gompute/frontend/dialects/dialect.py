@@ -50,6 +50,8 @@ class Dialect(Protocol):
         table_space: the address space of tables as a global's definition has it, with a blank after it.
         shared_pointer: the type of a pointer to memory that a block shares.
         suspension: how a work-item that waits at a barrier lets the others run, where one processor runs them all; else None.
+        leaves_together: the work-items of a warp leave a function together when a check fails in one of them. Where a code generator lays
+            out branches for all work-items at once, ways out that each took by itself would nest all that follows them, thousands deep.
         module_metadata: metadata of the module as a whole, lines of text.
         passes_context: whether functions that read coordinates take `CONTEXT_ARGUMENT` first.
     """
@@ -78,6 +80,8 @@ class Dialect(Protocol):
     def module_metadata(self) -> str: ...
     @property
     def passes_context(self) -> bool: ...
+    @property
+    def leaves_together(self) -> bool: ...
     @property
     def suspension(self) -> Suspension | None: ...
 

@@ -25,6 +25,7 @@ class GpuDialect(ABC):
     params_metadata = ""  # a params struct may be copied to the stack, where a load marked invariant could move above the copy
     passes_context = False
     suspension = None
+    leaves_together = False
 
     triple: str
     data_layout: str
@@ -95,7 +96,7 @@ class GpuDialect(ABC):
         if isinstance(kernel, typed.ElementwiseKernel):
             text.belong_to(kernel.name, kernel.function.location)
         if kernel.checked:
-            make_note(text, self.private_pointer)
+            make_note(text, self.private_pointer, clear=self.leaves_together)
         index = self.index(text, "global_id", 0)
         text.branch_if(text.value(f"icmp ult i64 {index}, %{kernel.counts[0]}"), "element", "done")
         text.start("element")
@@ -125,7 +126,7 @@ class GpuDialect(ABC):
         text = FunctionText(module, self.alloca_suffix)
         text.belong_to(kernel.name, kernel.function.location)
         if kernel.checked:
-            make_note(text, self.private_pointer)
+            make_note(text, self.private_pointer, clear=self.leaves_together)
         arguments, passed = [], []
         taken = {"entry"}  # the block's name; blocks and values share their names
         for position, slot in enumerate(kernel.function.parameters):

@@ -33,8 +33,13 @@ class _Atomics(Protocol):
 def emit_report(text: FunctionText, dialect: Dialect, place: Sequence[str]) -> None:
     """Copy the note to the record, unless that is taken. `place` is the work-item's global id, as three i64."""
     pointer = dialect.global_pointer
+    reported = text.new_block("reported")
+    if dialect.leaves_together:
+        own = text.new_block("own")
+        text.branch_if(text.value(f"icmp ne i32 {read_note(text, dialect.private_pointer).check}, 0"), own, reported)
+        text.start(own)
     before = dialect.atomic(text, "cas", U32, pointer, REPORT, (str(FREE), str(TAKEN)), "device")
-    first, reported = text.new_block("first"), text.new_block("reported")
+    first = text.new_block("first")
     text.branch_if(text.value(f"icmp eq i32 {before}, {FREE}"), first, reported)
     text.start(first)
     failure = read_note(text, dialect.private_pointer)
@@ -74,7 +79,7 @@ def reporting(module: ModuleText, dialect: Dialect, function: typed.Function) ->
         text = FunctionText(module, dialect.alloca_suffix)
         text.belong_to(function.symbol, function.location)
         parameters = [_parameter(dialect, slot, f"%a{position}") for position, slot in enumerate(function.parameters)]
-        make_note(text, dialect.private_pointer)
+        make_note(text, dialect.private_pointer, clear=dialect.leaves_together)
         given = [*_context(dialect, function), *parameters]
         value, right = call_failing(text, function.result, function.symbol, given, dialect.private_pointer)
         failed, passed = text.new_block("failed"), text.new_block("passed")
@@ -85,7 +90,8 @@ def reporting(module: ModuleText, dialect: Dialect, function: typed.Function) ->
         assert function.result is not None, "a reduction's functions have results"
         text.ret(f"{value_type(function.result)} {value}")
         inside = ", ".join([f"{dialect.global_pointer} {REPORT}", *parameters])
-        return text.definition(f"define internal {value_type(function.result)} @{symbol}({inside}) #0")
+        header = f"define internal {value_type(function.result)} @{symbol}({inside}) #0"
+        return text.definition(f"{header} convergent" if dialect.leaves_together else header)
 
     return module.support(f"{function.symbol}_reporting", make), [f"{dialect.global_pointer} {REPORT}"]
 

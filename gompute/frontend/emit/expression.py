@@ -36,7 +36,7 @@ class ExpressionEmitter(ABC):
         self.text = text
         self.dialect = dialect
         self.function = function
-        self.failures = Failures(dialect.private_pointer)
+        self.failures = Failures(dialect.private_pointer, dialect if dialect.leaves_together else None)
         self.variables = Variables(text)
         self.places: dict[typed.Slot, str] = {}
         self.extents: dict[typed.Slot, tuple[str, ...]] = {}

@@ -74,7 +74,7 @@ class _FunctionEmitter(ExpressionEmitter):
         """The whole function as text."""
         function = self.function
         attributes = f"#{int(function.inline)}"
-        if function.together and self.dialect.suspension is None:
+        if self.dialect.suspension is None and (function.together or ("check" in function.uses and self.dialect.leaves_together)):
             attributes += " convergent"
         self.text.belong_to(function.symbol, function.location)
         parameters = self._parameters()

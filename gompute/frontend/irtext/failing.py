@@ -9,11 +9,11 @@ model has thousands.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
 from gompute.frontend.irtext.text import FunctionText
 from gompute.frontend.irtext.values import value_type
-from gompute.lang.types import ScalarType
+from gompute.lang.types import BOOL, ScalarType
 
 __all__ = [
     "LIKELY",
@@ -76,10 +76,12 @@ def call_failing(text: FunctionText, result: ScalarType | None, symbol: str, arg
     return value, text.value(f"xor i1 {wrong}, true")
 
 
-def make_note(text: FunctionText, pointer: str) -> None:
-    """Room for a note, in an entry point; the text is in the entry block."""
+def make_note(text: FunctionText, pointer: str, *, clear: bool = False) -> None:
+    """Room for a note, in an entry point; the text is in the entry block. With `clear` it is one of the check 0."""
     place = text.alloca(f"[{_SIZE} x i8]", 8, "note")
     text.effect(f"{NOTE} = getelementptr inbounds i8, {pointer} {place}, i64 0")
+    if clear:
+        text.effect(f"store volatile i32 0, {pointer} {NOTE}, align 4")
 
 
 def read_note(text: FunctionText, pointer: str) -> Failure:
@@ -91,30 +93,54 @@ def read_note(text: FunctionText, pointer: str) -> Failure:
     return Failure(*parts)
 
 
-class Failures:
-    """The ways out of one function."""
+class Warp(Protocol):
+    """What a dialect has for the work-items of a warp."""
 
-    def __init__(self, pointer: str) -> None:
+    def warp(self, text: FunctionText, name: Literal["ballot"], scalar: ScalarType, operands: tuple[str, ...], mask: None) -> str:
+        """The lanes that are here with a true operand, as bits of an i64."""
+
+    def index(self, text: FunctionText, name: Literal["lane_id"], dim: int) -> str:
+        """The number of this lane, an i64."""
+
+
+class Failures:
+    """The ways out of one function.
+
+    Args:
+        pointer: the type of the address of the note.
+        warp: where the work-items of a warp leave together. One that leaves for another's failure keeps a note of the check 0. A way out is
+            told of the lanes by an integer: a truth that is wanted far away takes AMD's code generator the length of that way.
+    """
+
+    def __init__(self, pointer: str, warp: Warp | None = None) -> None:
         self._pointer = pointer
-        self._written: list[tuple[str, Failure, str]] = []
+        self._warp = warp
+        self._written: list[tuple[str, str, Failure, str]] = []
         self.any = False
 
     def leave_unless(self, text: FunctionText, passed: str, failure: Failure | None = None) -> None:
         """Go on where `passed`, an i1, is true; else leave, with a note of the failure where there is none yet."""
         self.any = True
         after = text.new_block("passed")
-        out = "failed"
+        out = "failed" if failure is None else text.new_block("wrong")
+        lanes = ""
+        if self._warp is not None:
+            lanes = self._warp.warp(text, "ballot", BOOL, (text.value(f"xor i1 {passed}, true"),), None)
+            passed = text.value(f"icmp eq i64 {lanes}, 0")
         if failure is not None:
-            out = text.new_block("wrong")
-            self._written.append((out, failure, text.mark))
+            self._written.append((out, lanes, failure, text.mark))
         text.branch_if(passed, after, out, LIKELY)
         text.start(after)
 
     def gather(self, text: FunctionText) -> None:
         """Begin the block "failed", which every way out leads to; the text before it must be closed."""
-        for block, failure, mark in self._written:
+        for block, lanes, failure, mark in self._written:
             text.start(block)
             text.mark = mark
+            if self._warp is not None:
+                own = text.value(f"lshr i64 {lanes}, {self._warp.index(text, 'lane_id', 0)}")
+                own = text.value(f"trunc i64 {own} to i1")
+                failure = failure._replace(check=text.value(f"select i1 {own}, i32 {failure.check}, i32 0"))
             for (offset, register), operand in zip(_PARTS, failure, strict=True):
                 address = text.value(f"getelementptr inbounds i8, {self._pointer} {NOTE}, i64 {offset}")
                 text.effect(f"store volatile {register} {operand}, {self._pointer} {address}, align {int(register[1:]) // 8}")
