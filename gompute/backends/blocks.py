@@ -11,7 +11,7 @@ import re
 
 from llvmlite import binding as llvm
 
-__all__ = ["LEVELS", "LONGEST", "cut", "set_options"]
+__all__ = ["LABEL", "LEVELS", "LONGEST", "cut", "set_options"]
 
 LONGEST = 4096
 """Lines of LLVM IR in a block that is left as it is; pieces of a longer one have half as many."""
@@ -36,7 +36,8 @@ LEVELS = {"cuda": 0, "hip": 3, "cpu": 3}
 with the square of a function's length, for PTX that differs in a handful of instructions, which ptxas assigns the same registers to."""
 
 _PIECE = LONGEST // 2
-_LABEL = re.compile(r'^("(?:[^"\\]|\\.)*"|[\w.$-]+):')
+LABEL = re.compile(r'^("(?:[^"\\]|\\.)*"|[\w.$-]+):')
+"""The line that a block begins with, as LLVM prints it."""
 _INCOMING = re.compile(r'%("(?:[^"\\]|\\.)*"|[\w.$-]+) \]')
 
 
@@ -80,7 +81,7 @@ def _function_starts(lines: list[str]) -> list[tuple[int, int]]:
             if long or number - block > LONGEST:
                 found.append((begin, number))
             begin = -1
-        elif line and line[0] != " " and _LABEL.match(line):
+        elif line and line[0] != " " and LABEL.match(line):
             long = long or number - block > LONGEST
             block = number + 1
     return found
@@ -90,7 +91,7 @@ def _cut_function(lines: list[str]) -> list[str]:
     """One body. A phi that names a block which was cut names its last piece instead: that is where the jump comes from."""
     blocks: list[tuple[str, list[str]]] = []
     for line in lines:
-        label = _LABEL.match(line) if line and line[0] != " " else None
+        label = LABEL.match(line) if line and line[0] != " " else None
         if label is not None:
             blocks.append((label[1], [line]))
         elif not blocks:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 
+from gompute.backends.blocks import LABEL
+
 __all__ = ["made_again"]
 
 _NAME = r'%(?:"[^"]*"|[\w.$-]+)'
-_BLOCK = re.compile(r'^("(?:[^"\\]|\\.)*"|[\w.$-]+):')
 _TRUTH = re.compile(rf"  ({_NAME}) = ((?:[if]cmp |(?:and|or|xor) i1 |select i1 {_NAME}, i1 |trunc .* to i1$).*)")
 _NAMES = re.compile(_NAME)
 
@@ -47,12 +48,12 @@ class _Function:
         self._number = 0
         block = 0
         for line in body:
-            block += _BLOCK.match(line) is not None
+            block += LABEL.match(line) is not None
             if (truth := _TRUTH.match(line)) is not None:
                 self._truths[truth[1]] = block, truth[2]
         block, again = 0, dict[str, str]()
         for line in body:
-            if _BLOCK.match(line) is not None:
+            if LABEL.match(line) is not None:
                 block, again = block + 1, {}
             if line.startswith("  ") and " = phi " not in line:
                 line = self._with_own(line, block, again)

@@ -45,7 +45,7 @@ class Making:
 
     Args:
         store, records: the cache; both None where there is none.
-        known: entries of name tables that were read before; see `gompute.artifacts.name_table.kernel_from_node`.
+        known: see `gompute.artifacts.name_table.Known`.
         add: takes a task for a worker.
         end: takes the outcome, once.
     """

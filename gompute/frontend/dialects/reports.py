@@ -34,15 +34,15 @@ def emit_report(text: FunctionText, dialect: Dialect, place: Sequence[str]) -> N
     """Copy the note to the record, unless that is taken. `place` is the work-item's global id, as three i64."""
     pointer = dialect.global_pointer
     reported = text.new_block("reported")
+    failure = read_note(text, dialect.private_pointer)
     if dialect.leaves_together:
         own = text.new_block("own")
-        text.branch_if(text.value(f"icmp ne i32 {read_note(text, dialect.private_pointer).check}, 0"), own, reported)
+        text.branch_if(text.value(f"icmp ne i32 {failure.check}, 0"), own, reported)
         text.start(own)
     before = dialect.atomic(text, "cas", U32, pointer, REPORT, (str(FREE), str(TAKEN)), "device")
     first = text.new_block("first")
     text.branch_if(text.value(f"icmp eq i32 {before}, {FREE}"), first, reported)
     text.start(first)
-    failure = read_note(text, dialect.private_pointer)
     for (offset, register), operand in zip(FIELDS, (*failure, *place), strict=True):
         address = text.value(f"getelementptr inbounds i8, {pointer} {REPORT}, i64 {offset}")
         text.effect(f"store {register} {operand}, {pointer} {address}, align {int(register[1:]) // 8}")
