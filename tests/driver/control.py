@@ -206,7 +206,7 @@ class Driver:
         return int(self._library.test_driver_last_error())
 
     def break_by(self, symbol: str, code: int | None = None) -> None:
-        """Every later run of that kernel breaks its device: from then on calls give the code."""
+        """Every later launch of that kernel breaks its device: once it has run, calls give the code."""
         self._library.test_driver_break(symbol.encode(), self.vendor.code if code is None else code)
 
     def wipe(self) -> None:
@@ -214,7 +214,7 @@ class Driver:
         self._library.test_driver_wipe()
 
     def mend(self) -> None:
-        """No kernel breaks anything, and no device is broken."""
+        """No kernel breaks anything, also not of the launches until now, and no device is broken."""
         self._library.test_driver_break(b"", 0)
 
     @property

@@ -217,9 +217,16 @@ entry *cpu_build(const char *symbol) {
     return NULL;
 }
 
-void break_device(int device, const char *symbol) {
+int breaks(const char *symbol) {
     pthread_mutex_lock(&lock);
-    if (breaking != 0 && strcmp(breaking_symbol, symbol) == 0) settings.device[device].error = breaking;
+    int code = strcmp(breaking_symbol, symbol) == 0 ? breaking : 0;
+    pthread_mutex_unlock(&lock);
+    return code;
+}
+
+void break_device(int device, int code) {
+    pthread_mutex_lock(&lock);
+    if (breaking != 0) settings.device[device].error = code;
     pthread_mutex_unlock(&lock);
 }
 
@@ -299,7 +306,7 @@ EXPORT unsigned long test_driver_launches(void) { return settings.launches; }
 /* The most microseconds that a stream waits before each piece of work. */
 EXPORT void test_driver_delay(int microseconds) { settings.delay = microseconds; }
 
-/* Has every later run of a kernel break its device: calls give the code from then on. 0 mends all. */
+/* Has every later launch of a kernel break its device: calls give the code once it has run. 0 mends all, and what was launched until then. */
 EXPORT void test_driver_break(const char *symbol, int code) {
     pthread_mutex_lock(&lock);
     snprintf(breaking_symbol, sizeof breaking_symbol, "%s", symbol);

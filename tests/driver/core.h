@@ -109,8 +109,10 @@ entry *cpu_build(const char *symbol);
 /* Runs a module's code in place of a CPU build, where the tests have set it. */
 typedef void interpreter(const char *image, const char *symbol, const uint64_t *grid, const uint64_t *block, uint64_t shared, void **arguments);
 extern interpreter *interpret;
-/* Makes the device's error stick where the tests want that of this kernel. */
-void break_device(int device, const char *symbol);
+/* The error with which a launch given now breaks its device, where the tests want that of this kernel; 0 where not. */
+int breaks(const char *symbol);
+/* Makes that error stick, unless all is mended by now. */
+void break_device(int device, int code);
 /* Everything of a device is gone. */
 void wipe(int device);
 

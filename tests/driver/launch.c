@@ -21,7 +21,7 @@ struct launch {
         void *scratch;
         uint64_t scratch_size, scratch_needed;
     } shape;
-    int arguments;
+    int arguments, breaks;
     size_t offsets[MAX_ARGUMENTS];
     char symbol[MAX_SYMBOL];
     _Alignas(16) char values[];
@@ -41,7 +41,7 @@ static void run_launch(struct work *work) {
         launch->kernel(arguments, &launch->shape, 0, UINT64_MAX);
         free(launch->shape.scratch);
     }
-    break_device(work->device, launch->symbol);
+    if (launch->breaks) break_device(work->device, launch->breaks);
 }
 
 static void run_interpreted(struct work *work) {
@@ -60,6 +60,7 @@ static result launch(struct function *function, struct stream *stream, const uns
     all->shape.shared = shared;
     all->arguments = function->arguments;
     memcpy(all->symbol, function->symbol, sizeof all->symbol);
+    all->breaks = breaks(function->symbol); /* of now: what was launched before keeps its way, whenever it runs */
     all->image = function->module->image;
     all->kernel = interpret != NULL ? no_build : cpu_build(function->symbol);
     size_t end = 0;

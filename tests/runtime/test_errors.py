@@ -43,6 +43,20 @@ def test_hip_forgets_a_failure_that_was_told(amd: Driver) -> None:
             stream.synchronize()
 
 
+def test_which_launches_break_a_device(gpu: Driver) -> None:
+    """Those given while the kernel is broken, however late the device comes to them."""
+    with open_context(gpu) as context, context.create_stream() as stream, context.alloc(400) as buffer:
+        buffer.upload(bytes(400))
+        with gpu.holding(stream):
+            launch(context, image(gpu), buffer.device_addr, 100, stream=stream)
+            gpu.break_by("negate")
+        context.synchronize()
+        with gpu.holding(stream):
+            launch(context, image(gpu), buffer.device_addr, 100, stream=stream)
+            gpu.mend()
+        context.synchronize()
+
+
 def test_a_broken_device_names_the_suspect_and_can_be_torn_down(gpu: Driver) -> None:
     """After an illegal access every call fails; what was held goes with the context."""
     context = open_context(gpu)
