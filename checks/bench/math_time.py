@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import math
 import os
 import platform
 import shutil
@@ -55,17 +56,21 @@ def c_source(kind: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def numba_of(name: str, arity: int) -> Callable[..., object] | None:
+def numba_of(name: str, arrays: list[np.ndarray]) -> Callable[..., object] | None:
+    """numba's loop over its own math.NAME, compiled for these inputs and this output; None where there is none."""
     try:
         import numba
     except ImportError:
         return None
-    import math
-
     function = getattr(math, name, None)
     if function is None:
         return None
-    return (_numba_one if arity == 1 else _numba_two)(numba, function)
+    loop = (_numba_one if len(arrays) == 2 else _numba_two)(numba, function)
+    try:
+        loop(*arrays)
+    except numba.errors.TypingError:  # Python's math has it, numba not
+        return None
+    return loop
 
 
 def _numba_one(numba: object, function: Callable[..., float]) -> Callable[..., object]:
@@ -89,9 +94,9 @@ def _numba_two(numba: object, function: Callable[..., float]) -> Callable[..., o
 def entry_point(name: str, kind: str, folder: Path, arrays: list[np.ndarray]) -> Callable[[], object]:
     """The compiled kernel itself, called as the C loops are."""
     image, entry = compile_for_cpu(kernel_spec(getattr(g.math, name), SCALARS[kind]))
-    place = folder / f"{entry.symbol}.so"
-    place.write_bytes(image)
-    function = getattr(ctypes.CDLL(str(place)), entry.symbol)
+    with tempfile.NamedTemporaryFile(dir=folder, suffix=".so", delete=False) as file:  # never over one that is loaded
+        file.write(image)
+    function = getattr(ctypes.CDLL(file.name), entry.symbol)
     function.argtypes, function.restype = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64), None
     held = [*(ctypes.c_void_p(array.ctypes.data) for array in arrays), ctypes.c_uint64(arrays[0].size)]
     table = (ctypes.c_void_p * len(held))(*(ctypes.addressof(value) for value in held))
@@ -116,7 +121,7 @@ def contenders(name: str, kind: str, count: int, loops: ctypes.CDLL | None, fold
     numpys = getattr(np, NUMPY.get(name, name), None)
     if numpys is not None:
         found["numpy"] = lambda: numpys(*inputs, out=out)
-    numbas = numba_of(name, function.arity)
+    numbas = numba_of(name, [*inputs, out])
     if numbas is not None:
         found["numba"] = lambda: numbas(*inputs, out)
     return found
