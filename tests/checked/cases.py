@@ -38,9 +38,13 @@ class Failing:
     @property
     def place(self) -> str:
         """File and line, as the message names them."""
-        word = f"# fails: {self.line or self.kernel}"
-        (number,) = [at for at, text in enumerate(SOURCE.read_text().splitlines(), 1) if text.endswith(word)]
-        return f"kernels.py:{number}"
+        return place_of(self.line or self.kernel)
+
+
+def place_of(name: str) -> str:
+    """File and line of a check, as a message names them, by the word behind it."""
+    (number,) = [at for at, text in enumerate(SOURCE.read_text().splitlines(), 1) if text.endswith(f"# fails: {name}")]
+    return f"kernels.py:{number}"
 
 
 def _ones(count: int, dtype: Any, at: int = -1, value: Any = 0) -> Any:

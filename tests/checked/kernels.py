@@ -111,3 +111,40 @@ def waited(data: g.ptr[f32], n: u64) -> None:
     got = shared[i + n]  # fails: shared
     g.barrier()
     data[i] = read(got, n if i == 3 else 0)
+
+
+def third(x: i32) -> i32:
+    return x - x % 3
+
+
+@g.kernel(block_size=32)
+def straight(data: g.ptr[i32], bits: u64) -> None:
+    """The check in the line of each number fails where that bit is set; nothing else happens between them."""
+    own = g.local(i32, 4)
+    one = i32(1)
+    assert bits & 1 == 0, "bit 0"  # fails: straight 0
+    a = third(700) // (one - i32(bits >> 1 & 1))  # fails: straight 1
+    b = 700 % (one - i32(bits >> 2 & 1))  # fails: straight 2
+    c = one << (a - a + i32(bits >> 3 & 1) * 32)  # fails: straight 3
+    d = one >> (b + i32(bits >> 4 & 1) * 40)  # fails: straight 4
+    e = STEPS[2 + i64(bits >> 5 & 1)]  # fails: straight 5
+    f = own[3 - i64(bits >> 6 & 1) * 5]  # fails: straight 6
+    assert f32(c) * e > 0 and bits >> 7 & 1 == 0, "bit 7"  # fails: straight 7
+    h = f + 8 // (one - i32(bits >> 8 & 1))  # fails: straight 8
+    assert h < 9 + i32(bits >> 8) * 100 and bits >> 9 & 1 == 0, "bit 9"  # fails: straight 9
+    k = 4 % (one - i32(bits >> 10 & 1))  # fails: straight 10
+    data[0] = a + b + c + d + h + k
+
+
+@g.kernel(block_size=32)
+def stored(data: g.ptr[u32], bits: u64) -> None:
+    """What comes before a check that fails has happened, and nothing of what comes after."""
+    data[0] = 1
+    assert bits & 1 == 0  # fails: stored 0
+    data[1] = 1
+    a = 5 // (u32(1) - u32(bits >> 1 & 1))  # fails: stored 1
+    g.atomic_add(data, 2, a)
+    assert bits >> 2 & 1 == 0  # fails: stored 2
+    data[3] = data[2]
+    assert bits >> 3 & 1 == 0  # fails: stored 3
+    data[4] = 1

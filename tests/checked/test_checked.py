@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from gompute.lang.tiled import Tiled
 from gompute.runtime import cpu
 from gompute.targets.cpu import cpu_targets
 from tests.checked import kernels
-from tests.checked.cases import SOURCE, Failing, cases
+from tests.checked.cases import SOURCE, Failing, cases, place_of
 from tests.driver.control import Driver
 from tests.ptx.device import interpreted
 
@@ -134,6 +135,62 @@ def test_ptx_reports_the_same(case: Failing, checked: KernelSet, nvidia: Driver)
         _hold(caught.value, case, "cuda 0")
         _launch(handle, case, case.right)
         assert device.fault is None
+
+
+def _masks(count: int) -> list[int]:
+    """Every check alone, and each with one and with all that come after it."""
+    alone = [1 << bit for bit in range(count)]
+    return [*alone, *(one | one << 1 for one in alone[:-1]), *((1 << count) - one for one in alone[:-1])]
+
+
+def _first(mask: int) -> int:
+    return (mask & -mask).bit_length() - 1
+
+
+def _by_bits(handle: Any, bits: int) -> tuple[g.CheckFailed | None, list[int]]:
+    """What a launch of one work-item reports, and what it leaves in memory."""
+    found = np.zeros(5, np.uint32)
+    with handle.alloc(found.nbytes) as buffer:
+        buffer.upload(found)
+        try:
+            handle.launch(1, 1, buffer, bits)
+            handle.synchronize()
+            failure = None
+        except g.CheckFailed as raised:
+            failure = raised
+        buffer.download(found)
+    return failure, found.tolist()
+
+
+@pytest.fixture(params=["cpu", "cuda"])
+def real(request: pytest.FixtureRequest) -> Iterator[str]:
+    """A backend whose own code runs here."""
+    if request.param == "cpu":
+        yield "cpu"
+        return
+    with interpreted(request.getfixturevalue("nvidia"), "7.5"):
+        yield "cuda"
+
+
+def test_of_several_checks_the_first_reports(checked: KernelSet, real: str) -> None:
+    with g.RawKernel(kernels.straight, real, kernels=checked) as kernel:
+        for mask in _masks(11):
+            failure, found = _by_bits(kernel, mask)
+            assert failure is not None, bin(mask)
+            assert f"{failure.file}:{failure.line}" == place_of(f"straight {_first(mask)}"), bin(mask)
+            assert found == [0] * 5
+        assert _by_bits(kernel, 0) == (None, [699 + 0 + 1 + 1 + 8, 0, 0, 0, 0])
+
+
+def test_memory_holds_what_came_before_the_check_and_nothing_after(checked: KernelSet, real: str) -> None:
+    written = [[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [1, 1, 5, 0, 0], [1, 1, 5, 5, 0]]
+    with g.RawKernel(kernels.stored, real, kernels=checked) as kernel:
+        for mask in _masks(4):
+            failure, found = _by_bits(kernel, mask)
+            assert failure is not None, bin(mask)
+            assert f"{failure.file}:{failure.line}" == place_of(f"stored {_first(mask)}"), bin(mask)
+            assert found == written[_first(mask)]
+        assert _by_bits(kernel, 0) == (None, [1, 1, 5, 5, 1])
 
 
 def test_run_reports_what_its_launch_found(backend: str, sets: dict[str, KernelSet], checked: KernelSet) -> None:

@@ -22,10 +22,12 @@ _LONGEST = 200
 _SYMBOLS: dict[typed.CompareOp, str] = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
 
-def check_index(emitter: ExpressionEmitter, node: typed.Bounded, index: str, bound: str) -> None:
-    """A negative index is a huge unsigned number, and no array is that long."""
+def check_index(emitter: ExpressionEmitter, node: typed.Bounded, index: str, bound: str) -> str:
+    """A negative index is a huge unsigned number, and no array is that long. Gives the index: 0 for a wrong one, where that always is one,
+    so that other checks may come before the work-item leaves."""
     passed = emitter.text.value(f"icmp ult i64 {index}, {bound}")
     _leave_unless(emitter, passed, node.site, node.type, index, bound)
+    return index if isinstance(node.bound, typed.Extent) else emitter.text.value(f"select i1 {passed}, i64 {index}, i64 0")
 
 
 def check_binary(emitter: ExpressionEmitter, node: typed.Binary, site: typed.Site, left: str, right: str) -> None:

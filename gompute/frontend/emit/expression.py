@@ -11,6 +11,7 @@ from gompute.frontend.dialects.dialect import CONTEXT_ARGUMENT, Dialect
 from gompute.frontend.emit import arithmetic, exact
 from gompute.frontend.emit.checks import check_binary, check_index
 from gompute.frontend.emit.conversion import cast
+from gompute.frontend.emit.quiet import is_quiet
 from gompute.frontend.emit.variables import Variables
 from gompute.frontend.irtext.failing import Failures, call_failing
 from gompute.frontend.irtext.text import FunctionText
@@ -113,12 +114,14 @@ class ExpressionEmitter(ABC):
 
     def _load(self, node: typed.Load) -> str:
         element, pointer, base = self.array(node.base)
-        return load(self.text, element, pointer, element_address(self.text, element, pointer, base, self.expression(node.at)))
+        address = element_address(self.text, element, pointer, base, self.expression(node.at))
+        if isinstance(node.base, typed.Slot) and isinstance(node.base.type, (PointerType, ViewType)):
+            self.failures.seal()
+        return load(self.text, element, pointer, address)
 
     def _bounded(self, node: typed.Bounded) -> str:
         index, bound = self.expression(node.at), self.expression(node.bound)
-        check_index(self, node, index, bound)
-        return index
+        return check_index(self, node, index, bound)
 
     def _extent(self, node: typed.Extent) -> str:
         return self.extents[node.slot][node.axis]
@@ -128,11 +131,13 @@ class ExpressionEmitter(ABC):
         at = self.expression(node.at)
         operands = tuple(self.expression(operand) for operand in node.operands)
         address = element_address(self.text, element, pointer, base, at)
+        self.failures.seal()
         return self.dialect.atomic(self.text, node.op, element, pointer, address, operands, node.scope)
 
     def _warp(self, node: typed.Warp) -> str:
         operands = tuple(self.expression(operand) for operand in node.operands)
         mask = None if node.mask is None else self.expression(node.mask)
+        self.failures.seal()
         return self.dialect.warp(self.text, node.name, _type_of(node.operands[0]), operands, mask)
 
     # ---- operations ----
@@ -240,8 +245,10 @@ class ExpressionEmitter(ABC):
                 raise InternalError(f"{argument.name!r} of type {argument.type} is passed to {function.symbol!r}")
         if "check" in function.uses:
             value, passed = call_failing(self.text, function.result, function.symbol, arguments, self.dialect.private_pointer)
-            self.failures.leave_unless(self.text, passed)
+            self.failures.leave_with_note(self.text, passed)
             return value or None
+        if not is_quiet(function):
+            self.failures.seal()
         if function.result is None:
             self.text.effect(f"call void @{function.symbol}({', '.join(arguments)})")
             return None

@@ -192,6 +192,7 @@ class _FunctionEmitter(ExpressionEmitter):
         element, pointer, base = self.array(node.base)
         index = self.expression(node.at)
         value = self.expression(node.value)
+        self.failures.seal()
         store(self.text, element, value, pointer, element_address(self.text, element, pointer, base, index))
 
     def _if(self, node: typed.If) -> None:
@@ -301,6 +302,7 @@ class _FunctionEmitter(ExpressionEmitter):
     def _barrier(self, node: typed.Barrier) -> None:
         if "barrier" not in self.function.uses:
             raise InternalError(f"the function {self.function.symbol!r} has a barrier but is not marked so")
+        self.failures.seal()
         self.dialect.barrier(self.text)
 
     def _call_in_place(self, node: typed.Call) -> str | None:

@@ -9,6 +9,7 @@ model has thousands.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
 from gompute.frontend.irtext.text import FunctionText
@@ -103,8 +104,35 @@ class Warp(Protocol):
         """The number of this lane, an i64."""
 
 
+_TOGETHER = 8
+"""So many checks at most go into one jump: what they would report is kept until then."""
+
+
+@dataclass(slots=True)
+class _Jump:
+    """A jump that is taken unless one of its checks fails.
+
+    Attributes:
+        before, out: the block that it ends, and the way out, where the failure is noted.
+        checks: in the order of the text, each with whether it passed.
+        passed: whether all did.
+        lanes: those of the warp in which one failed, where a warp leaves together.
+    """
+
+    before: str
+    out: str
+    checks: list[tuple[str, Failure]]
+    passed: str
+    lanes: str
+    mark: str
+
+
 class Failures:
     """The ways out of one function.
+
+    A jump for each check would make a model of thousands of them as many blocks long, and a code generator takes the square of that. So a
+    check goes into the jump of the one before it where nothing that counts has happened since then: the operations of the language have a
+    result for every operand, and what they make of a wrong one is dropped.
 
     Args:
         pointer: the type of the address of the note.
@@ -115,30 +143,57 @@ class Failures:
     def __init__(self, pointer: str, warp: Warp | None = None) -> None:
         self._pointer = pointer
         self._warp = warp
-        self._written: list[tuple[str, str, Failure, str]] = []
+        self._jumps: list[_Jump] = []
+        self._open: tuple[str, int] | None = None
         self.any = False
 
-    def leave_unless(self, text: FunctionText, passed: str, failure: Failure | None = None) -> None:
-        """Go on where `passed`, an i1, is true; else leave, with a note of the failure where there is none yet."""
+    def leave_unless(self, text: FunctionText, passed: str, failure: Failure) -> None:
+        """Go on where `passed`, an i1, is true; else leave, with a note of the failure."""
         self.any = True
+        jump = self._joined(text, passed, failure)
+        if jump is None:
+            jump = _Jump(text.block, text.new_block("wrong"), [(passed, failure)], passed, "", text.mark)
+            self._jumps.append(jump)
         after = text.new_block("passed")
-        out = "failed" if failure is None else text.new_block("wrong")
-        lanes = ""
-        if self._warp is not None:
-            lanes = self._warp.warp(text, "ballot", BOOL, (text.value(f"xor i1 {passed}, true"),), None)
-            passed = text.value(f"icmp eq i64 {lanes}, 0")
-        if failure is not None:
-            self._written.append((out, lanes, failure, text.mark))
-        text.branch_if(passed, after, out, LIKELY)
-        text.start(after)
+        jump.lanes, going = self._lanes(text, jump.passed)
+        self._open = after, text.choose(going, after, jump.out, LIKELY)
+
+    def leave_with_note(self, text: FunctionText, passed: str) -> None:
+        """Go on where `passed`, an i1, is true; else leave: there is a note."""
+        self.any = True
+        self.seal()
+        _, going = self._lanes(text, passed)
+        text.choose(going, text.new_block("passed"), "failed", LIKELY)
+
+    def seal(self) -> None:
+        """Something follows that must not happen where a check before it failed, as it may be seen elsewhere or go on for ever."""
+        self._open = None
+
+    def _joined(self, text: FunctionText, passed: str, failure: Failure) -> _Jump | None:
+        """The jump before, with this check in it; None where they must stay two."""
+        if self._open is None or self._open[0] != text.block or len(self._jumps[-1].checks) == _TOGETHER:
+            return None
+        jump = self._jumps[-1]
+        text.unchoose(self._open[1], jump.before)
+        jump.checks.append((passed, failure))
+        jump.passed = text.value(f"and i1 {jump.passed}, {passed}")
+        return jump
+
+    def _lanes(self, text: FunctionText, passed: str) -> tuple[str, str]:
+        """The lanes in which a check failed, where they matter, and whether to go on."""
+        if self._warp is None:
+            return "", passed
+        lanes = self._warp.warp(text, "ballot", BOOL, (text.value(f"xor i1 {passed}, true"),), None)
+        return lanes, text.value(f"icmp eq i64 {lanes}, 0")
 
     def gather(self, text: FunctionText) -> None:
         """Begin the block "failed", which every way out leads to; the text before it must be closed."""
-        for block, lanes, failure, mark in self._written:
-            text.start(block)
-            text.mark = mark
+        for jump in self._jumps:
+            text.start(jump.out)
+            text.mark = jump.mark
+            failure = _first(text, jump.checks)
             if self._warp is not None:
-                own = text.value(f"lshr i64 {lanes}, {self._warp.index(text, 'lane_id', 0)}")
+                own = text.value(f"lshr i64 {jump.lanes}, {self._warp.index(text, 'lane_id', 0)}")
                 own = text.value(f"trunc i64 {own} to i1")
                 failure = failure._replace(check=text.value(f"select i1 {own}, i32 {failure.check}, i32 0"))
             for (offset, register), operand in zip(_PARTS, failure, strict=True):
@@ -146,3 +201,15 @@ class Failures:
                 text.effect(f"store volatile {register} {operand}, {self._pointer} {address}, align {int(register[1:]) // 8}")
             text.branch("failed")
         text.start("failed")
+
+
+def _first(text: FunctionText, checks: list[tuple[str, Failure]]) -> Failure:
+    """What the first failed check of several would note."""
+    _, found = checks[-1]
+    for passed, failure in reversed(checks[:-1]):
+        parts = [
+            text.value(f"select i1 {passed}, {register} {later}, {register} {earlier}")
+            for (_, register), later, earlier in zip(_PARTS, found, failure, strict=True)
+        ]
+        found = Failure(*parts)
+    return found

@@ -218,6 +218,17 @@ class FunctionText:
         self._lines.append(f"  br i1 {condition}, label %{then}, label %{otherwise}{suffix}{self.mark}")
         self.open = False
 
+    def choose(self, condition: str, then: str, otherwise: str, suffix: str = "") -> int:
+        """`branch_if`, and begin the block `then`; gives a place for `unchoose`."""
+        self.branch_if(condition, then, otherwise, suffix)
+        self.start(then)
+        return len(self._lines) - 2
+
+    def unchoose(self, place: int, block: str) -> None:
+        """Take a `choose` back, as long as the block that it began is the current one: the text goes on in `block`, which it ended."""
+        del self._lines[place : place + 2]
+        self.block = block
+
     def ret(self, value: str) -> None:
         """End the current block with a return of `value` (type and operand, or ``void``)."""
         self._lines.append(f"  ret {value}{self.mark}")
