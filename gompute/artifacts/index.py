@@ -26,6 +26,7 @@ __all__ = [
     "MAX_INDEX",
     "BlobEntry",
     "Index",
+    "SourceEntry",
     "UnitEntry",
     "decode_index",
     "encode_index",
@@ -72,6 +73,19 @@ class BlobEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class SourceEntry:
+    """Hashes of a root's code, without comments and empty lines.
+
+    Attributes:
+        module: the sha256, in hex, of the root's module.
+        imports: of each source that it imports, by its path below the root's folder, or the file's name where it lies elsewhere.
+    """
+
+    module: str
+    imports: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class UnitEntry:
     """One root compiled for one target.
 
@@ -81,6 +95,7 @@ class UnitEntry:
         toolchain: the version of each tool that had a part in the blobs.
         ir: the sha256, in hex, of the LLVM IR that each kernel was compiled from, by public name; empty where that is not known.
         mode: how the blobs were made.
+        source: what the root's code was; None where that is not known.
     """
 
     root: str
@@ -90,6 +105,7 @@ class UnitEntry:
     toolchain: Mapping[str, str]
     ir: Mapping[str, str] = field(default_factory=dict)
     mode: Mode = FAST
+    source: SourceEntry | None = None
 
     def blob(self, kind: BlobKind) -> BlobEntry | None:
         """The blob of that kind, or None."""
@@ -143,6 +159,7 @@ def encode_index(index: Index) -> bytes:
             "kernels": {name: kernel_to_json(kernel) for name, kernel in unit.kernels.items()},
             "toolchain": dict(unit.toolchain),
             **({"ir": dict(unit.ir)} if unit.ir else {}),
+            **({"source": {"imports": dict(unit.source.imports), "module": unit.source.module}} if unit.source else {}),
             **({"mode": {"lineinfo": unit.mode.lineinfo, "optimize": unit.mode.optimize}} if unit.mode != FAST else {}),
         }
     document: dict[str, Any] = {"format": FORMAT, "generator": dict(index.generator), "roots": roots}
@@ -237,7 +254,7 @@ def _left_out(node: Node, owners: Mapping[str, str]) -> dict[str, tuple[str, ...
 
 
 def _unit(node: Node, root: str, target: Target, known: Known) -> UnitEntry:
-    members = node.members(("blobs", "kernels", "toolchain"), ("ir", "mode"))
+    members = node.members(("blobs", "kernels", "toolchain"), ("ir", "mode", "source"))
     # In the order of the table of kinds, whatever the file's.
     allowed = KINDS[target.backend]
     entries = members["blobs"].members((), allowed)
@@ -258,7 +275,19 @@ def _unit(node: Node, root: str, target: Target, known: Known) -> UnitEntry:
     if ir and ir.keys() != table.keys():
         members["ir"].wrong("lists other kernels than 'kernels'")
     mode = _mode(members["mode"]) if "mode" in members else FAST
-    return UnitEntry(root, target, blobs, table, _versions(members["toolchain"]), ir, mode)
+    source = _source(members["source"]) if "source" in members else None
+    return UnitEntry(root, target, blobs, table, _versions(members["toolchain"]), ir, mode, source)
+
+
+def _source(node: Node) -> SourceEntry:
+    members = node.members(("imports", "module"))
+    imports = members["imports"].mapping(_is_source_name, "path below a root's folder")
+    found = {name: imports[name].matching(_SHA256, "64 hex digits") for name in sorted(imports)}
+    return SourceEntry(members["module"].matching(_SHA256, "64 hex digits"), found)
+
+
+def _is_source_name(name: str) -> bool:
+    return name.isprintable() and 0 < len(name) <= 4096 and not {"", ".", ".."} & set(name.split("/"))
 
 
 def _mode(node: Node) -> Mode:

@@ -31,6 +31,7 @@ def read_units(kernels: KernelSet) -> tuple[NewUnit, ...]:
             toolchain=unit.toolchain,
             ir=unit.ir,
             mode=unit.mode,
+            source=unit.source,
         )
         for unit in kernels.index.units
     )
@@ -119,7 +120,10 @@ def _unite(first: NewUnit, first_set: KernelSet, second: NewUnit, second_set: Ke
             raise ArtifactError(
                 f"{where} differ: one was made by {tool} {toolchain[tool]}, the other by {version}; build one of them again"
             )
-    return replace(first, blobs=tuple(blobs.values()), kernels=united, toolchain=toolchain, ir=first.ir or second.ir)
+    ir, source = first.ir or second.ir, first.source or second.source
+    if second.source not in (None, source):
+        source = None  # the same code of two sources: neither is that of the whole
+    return replace(first, blobs=tuple(blobs.values()), kernels=united, toolchain=toolchain, ir=ir, source=source)
 
 
 def _unite_kernels(first: KernelEntry, second: KernelEntry, where: str) -> KernelEntry:

@@ -12,7 +12,17 @@ from pathlib import Path
 
 from gompute.artifacts.entry import KernelEntry
 from gompute.artifacts.files import read_regular
-from gompute.artifacts.index import MAX_INDEX, BlobEntry, Index, UnitEntry, decode_index, encode_index, is_index, sorted_units
+from gompute.artifacts.index import (
+    MAX_INDEX,
+    BlobEntry,
+    Index,
+    SourceEntry,
+    UnitEntry,
+    decode_index,
+    encode_index,
+    is_index,
+    sorted_units,
+)
 from gompute.artifacts.names import INDEX, LISTINGS, blob_file, is_set_file, listing_file
 from gompute.artifacts.staging import replace_folder
 from gompute.errors import ArtifactError, InternalError
@@ -43,8 +53,7 @@ class NewUnit:
         toolchain: the version of each tool that had a part in the blobs, and of no other: the same unit is the same bytes whatever else is
             built beside it.
         listings: text by kind (`ir`, `asm`), written beside the blobs for people to read.
-        ir: see `UnitEntry.ir`.
-        mode: how the blobs were made.
+        ir, mode, source: see `UnitEntry`.
     """
 
     root: str
@@ -55,6 +64,7 @@ class NewUnit:
     listings: Mapping[str, str] = field(default_factory=dict)
     ir: Mapping[str, str] = field(default_factory=dict)
     mode: Mode = FAST
+    source: SourceEntry | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +228,7 @@ def _entry(unit: NewUnit) -> UnitEntry:
         toolchain=dict(sorted(unit.toolchain.items())),
         ir=dict(sorted(unit.ir.items())),
         mode=unit.mode,
+        source=unit.source,
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gompute.artifacts.destination import Destination
+from gompute.artifacts.index import SourceEntry
 from gompute.artifacts.manifest import Manifest
 from gompute.artifacts.write import NewBlob, NewUnit, WrittenBlob, set_content
 from gompute.build.clashes import check_kernel_names
@@ -170,6 +171,7 @@ def _left_out(compiled: tuple[Compiled, ...], whole: list[KernelRoot]) -> dict[s
 
 
 def _unit(outcome: Compiled) -> NewUnit:
+    code = outcome.reads.get("code")
     return NewUnit(
         root=outcome.job.root_name,
         target=outcome.job.target,
@@ -179,4 +181,5 @@ def _unit(outcome: Compiled) -> NewUnit:
         listings=outcome.listings,
         ir=outcome.ir,
         mode=outcome.job.mode,
+        source=None if code is None else SourceEntry(code["module"], code["imports"]),
     )

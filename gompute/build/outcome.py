@@ -53,7 +53,7 @@ class Compiled:
 
     Attributes:
         listings: text by kind of listing (`ir`, `asm`), as asked for.
-        reads: what it was made from, as JSON of `gompute.frontend.reads.Reads`.
+        reads: what it was made from, as JSON of `gompute.frontend.reads.Reads`, and `code`, of `gompute.frontend.code.CodeDigests`.
         toolchain: name and version of each tool that had a part in it.
         left_out: names of the kernels that the root makes and the job did not ask for, sorted.
         said: what the author's module and the tools printed.

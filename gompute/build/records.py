@@ -25,7 +25,7 @@ class Lowered:
     """One lowering of a root for a target.
 
     Attributes:
-        reads: see `gompute.frontend.reads.Reads`, as JSON.
+        reads: see `gompute.build.outcome.Compiled`.
         units: per kernel the entries of its name table as JSON, and the hash of its IR.
         digests: see `gompute.frontend.separate.kernel_digests`.
         left_out: names of the kernels that the root makes and that were not asked for.

@@ -131,6 +131,9 @@ def _lowered(lowering: frontend.Lowering, kernels: Sequence[KernelEntry]) -> dic
     reads = lowering.reads()
     found: dict[str, Any] = {"sources": dict(reads.sources), "files": dict(reads.files), "folders": dict(reads.folders)}
     found |= {"absent": list(reads.absent), "unknown": reads.unknown}
+    if lowering.code is not None:
+        code = lowering.code(reads.sources)
+        found["code"] = {"module": code.module, "imports": dict(code.imports)}
     answer = {"kernels": [kernel_to_json(kernel) for kernel in kernels], "left_out": list(lowering.left_out), "reads": found}
     return {**answer, "digests": dict(lowering.digests), "kept": list(lowering.kept)}
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 
 from gompute.artifacts.entry import KernelEntry, Resources
-from gompute.artifacts.index import UnitEntry
+from gompute.artifacts.index import SourceEntry, UnitEntry
 from gompute.artifacts.kernel_set import KernelSet
 
 __all__ = ["Difference", "compare_sets"]
@@ -59,9 +59,7 @@ def _units(place: str, old: UnitEntry, new: UnitEntry) -> Iterator[Difference]:
     both = sorted(old.ir.keys() & new.ir.keys()) if old.mode == new.mode else []
     edited = [name for name in both if old.ir[name] != new.ir[name]]
     for name in edited:
-        yield Difference(
-            f"{place}: kernel {name}", "its source, what it imports or a type that it uses changed: it was compiled from other IR"
-        )
+        yield Difference(f"{place}: kernel {name}", f"it was compiled from other IR: {_edits(old.source, new.source)}")
     known = bool(old.ir) and bool(new.ir)
     for kind in dict.fromkeys(blob.kind for blob in (*old.blobs, *new.blobs)):
         one, two = old.blob(kind), new.blob(kind)
@@ -78,6 +76,18 @@ def _units(place: str, old: UnitEntry, new: UnitEntry) -> Iterator[Difference]:
             yield Difference(
                 place, f"{kind}: {one.length} bytes became {two.length}, sha256 {one.sha256[:12]} became {two.sha256[:12]}{why}"
             )
+
+
+def _edits(old: SourceEntry | None, new: SourceEntry | None) -> str:
+    """What was edited."""
+    if old is None or new is None:
+        return "its source, what it imports or a type that it uses changed"
+    found = ["source: the root's module changed"] if old.module != new.module else []
+    for name in sorted({*old.imports, *new.imports}):
+        one, two = old.imports.get(name), new.imports.get(name)
+        if one != two:
+            found.append(f"import: {name} {'is new' if one is None else 'is gone' if two is None else 'changed'}")
+    return "; ".join(found) or "no source changed, so a file that its import reads or the compiler did"
 
 
 def _kernels(old: KernelEntry, new: KernelEntry) -> Iterator[str]:

@@ -30,6 +30,8 @@ def inspect_command(sets: Sequence[Path], as_json: bool) -> int:
     Every blob is read and checked against the index. Registers, spills and shared memory are shown where the compiler knows them: PTX is
     compiled further by the driver, so its registers show with a cubin (build --emit cubin).
 
+    Of two, it says what was edited (the root's module or an import, comments aside) and which option or tool is another one.
+
     \b
     Example:
       gompute inspect kernels

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 
 from gompute.artifacts.describe import entry_of
 from gompute.artifacts.entry import KernelEntry
 from gompute.errors import CompileError
 from gompute.frontend.check.module import check_module
+from gompute.frontend.code import CodeDigests, code_digests
 from gompute.frontend.emit import emitted
 from gompute.frontend.loader import load_root
 from gompute.frontend.reads import Reads
@@ -79,6 +81,7 @@ class Lowering:
         foreign: it came as LLVM IR, which nobody has checked.
         digests: see `gompute.frontend.separate.kernel_digests`.
         kept: names of the kernels that were not lowered, as nothing that decides them has changed.
+        code: gives what `gompute.frontend.code.code_digests` says of sources with these paths; None where they are no Python.
     """
 
     count: int
@@ -88,6 +91,7 @@ class Lowering:
     foreign: bool = False
     digests: Mapping[str, str] = field(default_factory=dict)
     kept: tuple[str, ...] = ()
+    code: Callable[[Iterable[str]], CodeDigests] | None = None
 
 
 def lower_root(
@@ -123,7 +127,8 @@ def lower_root(
     before = known or {}
     kept = tuple(sorted(spec.name for spec in named if spec.name in before and before[spec.name] == digests.get(spec.name)))
     units = _lower(name, named, sources, target, mode, kept)
-    return Lowering(len(named), units, reads, tuple(sorted(left_out)), digests=digests, kept=kept)
+    code = partial(code_digests, str(source.resolve()), sources)
+    return Lowering(len(named), units, reads, tuple(sorted(left_out)), digests=digests, kept=kept, code=code)
 
 
 def _named(specs: Sequence[KernelSpec], names: Collection[str], where: str) -> tuple[KernelSpec, ...]:

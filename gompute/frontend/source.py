@@ -33,11 +33,13 @@ class SourceFile:
     Attributes:
         shown: the path as it is shown to the author, relative to where they stand.
         relative: the path relative to the root's folder, which may go into artifacts.
+        is_gomputes: it is a part of this package, whose version says what is in it.
     """
 
     shown: str
     relative: str
     text: str
+    is_gomputes: bool = False
     lines: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -171,7 +173,8 @@ class Sources:
         below = os.path.relpath(place, self.folder)
         shown = os.path.normpath(os.path.join(self._shown, below))
         # Gompute's own functions are named alike wherever it is installed.
-        relative = os.path.relpath(place, _INSTALLED) if place.startswith(f"{_INSTALLED}{os.sep}gompute{os.sep}") else below
+        is_gomputes = place.startswith(f"{_INSTALLED}{os.sep}gompute{os.sep}")
+        relative = os.path.relpath(place, _INSTALLED) if is_gomputes else below
         try:
             with open(path, "rb") as file:
                 data = file.read()
@@ -180,7 +183,7 @@ class Sources:
             text = io.TextIOWrapper(io.BytesIO(data), tokenize.detect_encoding(io.BytesIO(data).readline)[0]).read()
         except (OSError, UnicodeDecodeError, SyntaxError) as error:
             raise CompileError(f"{shown}: cannot read the source: {error}") from error
-        made = self._files[path] = SourceFile(shown, relative, text)
+        made = self._files[path] = SourceFile(shown, relative, text, is_gomputes)
         return made
 
     def of(self, function: FunctionType) -> tuple[SourceFile, FunctionSyntax]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gompute.artifacts.entry import ArgumentEntry, KernelEntry
-from gompute.artifacts.index import Index, decode_index, encode_index
+from gompute.artifacts.index import Index, SourceEntry, decode_index, encode_index
 from gompute.artifacts.kernel_set import KernelSet
 from gompute.artifacts.merge import merged_units
 from gompute.artifacts.name_table import kernel_from_json, kernel_to_json
@@ -69,6 +69,18 @@ def test_the_mode_of_a_unit_is_kept_also_by_a_merge(tmp_path: Path, mode: Mode) 
     other = KernelSet.open(write_sample(tmp_path / "other"))
     with pytest.raises(ArtifactError, match=f"differ: one was built {mode}, the other fast; build one of them again"):
         merged_units([opened, other])
+
+
+def test_the_source_of_a_unit_is_kept_also_by_a_merge(tmp_path: Path) -> None:
+    source, other = SourceEntry("0" * 64, {"lib/rates.py": "1" * 64}), SourceEntry("2" * 64, {})
+
+    def opened(name: str, given: SourceEntry | None) -> KernelSet:
+        return KernelSet.open(write_sample(tmp_path / name, [replace(unit, source=given) for unit in sample_units()]))
+
+    one, two, none = opened("one", source), opened("two", other), opened("none", None)
+    assert {unit.source == source for unit in one.index.units} == {True}
+    for sets, expected in (([one], source), ([one, none], source), ([none, one], source), ([one, two], None), ([two, one], None)):
+        assert {unit.source == expected for unit in merged_units(sets)} == {True}
 
 
 def test_an_empty_set_is_a_set() -> None:

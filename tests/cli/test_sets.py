@@ -158,9 +158,52 @@ def test_a_change_of_a_body_alone_is_told_as_that(cli: Cli, built: Path, tmp_pat
     cli("targets")
     source, line = cli("inspect", one, two).out.splitlines()
     assert source.startswith("root kernels for sm_89: kernel ")
-    assert source.endswith("its source, what it imports or a type that it uses changed: it was compiled from other IR")
+    assert source.endswith("it was compiled from other IR: source: the root's module changed")
     assert line.startswith("root kernels for sm_89: ptx: ")
     assert "options" not in line
+
+
+RATES = "import gompute as g\n\nRATE = 2.0  # a year\n\n\ndef growth(x: g.f32) -> g.f32:\n    return x * RATE\n"
+GROWS = """
+import gompute as g
+import rates
+from deep import limits
+
+
+@g.map
+def grown(x: g.f32) -> g.f32:
+    return rates.growth(x) + limits.LOWEST
+
+
+@g.map
+def same(x: g.f32) -> g.f32:
+    return x
+"""
+
+
+def test_an_edit_is_told_apart_from_one_of_an_import(cli: Cli, tmp_path: Path) -> None:
+    def build(name: str, source: str = GROWS, rates: str = RATES, limits: str = "LOWEST = 1.5\n") -> Path:
+        (tmp_path / name / "deep").mkdir(parents=True)
+        (tmp_path / name / "deep" / "__init__.py").touch()
+        (tmp_path / name / "deep" / "limits.py").write_text(limits)
+        (tmp_path / name / "rates.py").write_text(rates)
+        return _build(tmp_path / name, source, "-t", "sm_89")
+
+    def told(old: Path, new: Path) -> list[str]:
+        cli("targets")
+        return [line for line in cli("inspect", old, new).out.splitlines() if " kernel " in line]
+
+    first = build("first")
+    place = "root kernels for sm_89: kernel grown: it was compiled from other IR: "
+    assert told(first, build("rate", rates=RATES.replace("2.0", "3.0"))) == [f"{place}import: rates.py changed"]
+    assert told(first, build("limit", limits="LOWEST = 2.5\n")) == [f"{place}import: deep/limits.py changed"]
+    assert told(first, build("own", GROWS.replace("growth(x) +", "growth(x) -"))) == [f"{place}source: the root's module changed"]
+    inlined = GROWS.replace("import rates\n", "").replace("rates.growth(x)", "x * 4.0")
+    assert told(first, build("inlined", inlined)) == [f"{place}source: the root's module changed; import: rates.py is gone"]
+    comments = build("comments", f"# grows\n{GROWS}", RATES.replace("  # a year", "  # yearly"), "# the lowest\n\nLOWEST = 1.5\n")
+    assert cli("inspect", first, comments).out.endswith("are the same.\n")
+    for name in ("index.json", "kernels.sm_89.ptx"):
+        assert (first / name).read_bytes() == (comments / name).read_bytes()
 
 
 def test_another_mode_is_told_as_an_option(cli: Cli, tmp_path: Path) -> None:
