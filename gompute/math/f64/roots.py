@@ -10,7 +10,7 @@ from gompute.lang.builtins import bitcast, select
 from gompute.lang.names import f64, u64
 from gompute.math.exact import copysign, fma, sqrt
 from gompute.math.f64.coefficients import roots as found
-from gompute.math.f64.doubles import INFINITY, NAN, any_sum_error, power_of_two, product_error, sum_error
+from gompute.math.f64.doubles import INFINITY, power_of_two, product_error, sum_error
 
 R0, R1, R2, R3, R4, R5 = found.START
 _, HALVED, QUARTERED = found.THIRDS
@@ -19,50 +19,34 @@ SMALLEST_NORMAL = 2.0**-1022
 
 
 def rsqrt(x: f64) -> f64:
-    """1 / sqrt(x), correctly rounded; infinity of its sign for a zero, 0 for infinity, NaN below 0.
+    """1 / sqrt(x), correctly rounded; infinity of its sign for a zero, 0 for infinity, NaN below 0: what 1 / sqrt(x) is in doubles.
 
-    On x = q * 4**n with q in [1, 4): y0 = 1 / sqrt(q) in doubles, y = y0 + d with d from the residue 1 - q * y0**2. Where d leaves y
-    within 2**-40 of the middle between two doubles, the sign of 1 - q * m**2 at the middle m decides, computed as a sum of products
-    without rounding down to 2**-155.
+    On x = q * 4**n with q in [1, 4), where the root is in (0.5, 1] and doubles lie 2**-53 apart. With s = sqrt(q) >= 1 in doubles off by
+    at most 2**-53, 1 / s is off by less than 2**-53, and y = 1 / s in doubles by less than 1.5 * 2**-53 (nothing where q is 1): the result
+    is y or its neighbour on the side of the root, z, whichever side of the middle between the two the root is on. Two signs tell:
+
+    - That of 1 - q * y**2, positive below the root. q * y is g + g_low, and 1 - g * y a multiple of 2**-105: exact where it is below
+      2**-52, and elsewhere larger than g_low * y.
+    - That of 1 - q * m**2 at the middle m, which is 1 - q * y * z - q * 2**-108, as m**2 is y * z + 2**-108. Again 1 - g * z is exact or
+      so large that its sign is that of all. 1 - q * y * z is a multiple of 2**-158, so exact where it is below 2**-105, and elsewhere
+      more than the q * 2**-108 that are left. It is never 0, as m has 54 digits.
     """
-    tiny = x < SMALLEST_NORMAL
-    n = select(tiny, x * 18014398509481984.0, x)
-    bits = bitcast(n, u64)
-    # Exponents in pairs: 2 * half + 1 - 1024 is the even exponent that is taken out.
-    half = ((bits >> 52) + 1) >> 1
-    q = bitcast(bits - (half << 53) + 0x4000000000000000, f64)
-    y0 = 1.0 / sqrt(q)
-    h = q * y0
-    h_low = product_error(q, y0, h)
-    d = 0.5 * y0 * (fma(-h, y0, 1.0) - h_low * y0)
-    y = y0 + d
-    left = sum_error(y0, d, y)
-    # Half a unit towards what is left over; y is in [0.5, 1].
-    down = select(y == 0.5, -(2.0**-55), -(2.0**-54))
-    step = select(left < 0.0, down, 2.0**-54)
+    n = select(x < SMALLEST_NORMAL, x * 18014398509481984.0, x)
+    # Exponents in pairs: `half` is, above the fraction, half of the even exponent that is taken out, and 512.
+    moved = bitcast(n, u64) + 0x0010000000000000
+    half = (moved >> 1) & 0x7FF0000000000000
+    scale = select(x < SMALLEST_NORMAL, u64(0x21B0000000000000), u64(0x2000000000000000)) - half
+    usual = bitcast(x, u64) - 1 < 0x7FEFFFFFFFFFFFFF
+    q = select(usual, bitcast((moved & 0x001FFFFFFFFFFFFF) + 0x3FF0000000000000, f64), x)
+    y = 1.0 / sqrt(q)
     g = q * y
     g_low = product_error(q, y, g)
-    a, b = g * y, g_low * y
-    a_low, b_low = product_error(g, y, a), product_error(g_low, y, b)
-    cross = -2.0 * step * g
-    s1 = 1.0 - a
-    s2 = s1 + cross
-    r2 = any_sum_error(s1, cross, s2)
-    s3 = s2 - b
-    r3 = any_sum_error(s2, -b, s3)
-    s4 = s3 - a_low
-    r4 = any_sum_error(s3, -a_low, s4)
-    residue = s4 + ((r2 + (r3 + r4)) - (b_low + (2.0 * step * g_low + q * step * step)))
-    # A positive residue: the root is above the middle.
-    beyond = (residue > 0.0) == (step > 0.0)
-    near = abs(abs(left) - abs(step)) < 2.0**-94
-    other = y + 2.0 * step
-    y = select(near and beyond, other, y)
-    y = y * power_of_two(1023 + 512 - half) * select(tiny, 134217728.0, 1.0)
-    edge = copysign(INFINITY, x)
-    edge = select(x == 0.0, edge, NAN)
-    y = select(x > 0.0, y, edge)
-    return select(x == INFINITY, 0.0, y)
+    rising = fma(-g_low, y, fma(-g, y, 1.0))
+    z = y + copysign(2.0**-53, rising)
+    beyond = fma(q, -(2.0**-108), fma(-g_low, z, fma(-g, z, 1.0)))
+    same = (bitcast(rising, u64) ^ bitcast(beyond, u64)) < 0x8000000000000000
+    root = bitcast(bitcast(select(same, z, y), u64) + scale, f64)
+    return select(usual, root, y)
 
 
 def cbrt(x: f64) -> f64:

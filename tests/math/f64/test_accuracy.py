@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import gmpy2
 import numpy as np
 import pytest
@@ -82,6 +84,29 @@ def test_rsqrt_next_to_the_middle_between_two_doubles() -> None:
         for scale in (1.0, 4.0**-300, 4.0**400):
             wanted = [float(gmpy2.rec_sqrt(gmpy2.mpfr(value))) for value in x * scale]
             np.testing.assert_array_equal(g.math.rsqrt(x * scale), wanted)
+
+
+def _near_inverse_squares(roots: list[int], digits: int) -> np.ndarray:
+    """Doubles in [1, 4) on both sides of 1 / (root * 2**-digits)**2."""
+    found = []
+    for root in roots:
+        square = (1 << (2 * digits + 60)) // root**2
+        unit = 8 if square < 2 << 60 else 9
+        found += [((square >> unit) + step) * 2.0 ** (unit - 60) for step in (-1, 0, 1, 2)]
+    return np.clip(np.array(found), 1.0, 4.0 - 2.0**-51)
+
+
+@pytest.mark.parametrize("scale", [1.0, 4.0**-537, 4.0**-512, 4.0**-300, 4.0**510])
+def test_rsqrt_next_to_what_decides(scale: float) -> None:
+    """Beside the inverse squares of middles between two doubles, and of doubles; subnormal numbers too, with the digits that they keep."""
+    draw = random.Random(f"rsqrt {scale}")
+    middles = [draw.randrange(2**53 + 1, 2**54, 2) for _ in range(2000)]
+    ends = [2**53 + odd for odd in range(1, 400, 2)] + [2**54 - odd for odd in range(1, 400, 2)]
+    doubles = [draw.randrange(2**52, 2**53) for _ in range(1000)]
+    x = np.concatenate([_near_inverse_squares([*middles, *ends], 54), _near_inverse_squares(doubles, 53)]) * scale
+    with gmpy2.context(precision=53):
+        wanted = [float(gmpy2.rec_sqrt(gmpy2.mpfr(value))) for value in x.tolist()]
+    np.testing.assert_array_equal(g.math.rsqrt(x), wanted)
 
 
 @pytest.mark.parametrize("name", inputs.SEAMS)
