@@ -227,16 +227,15 @@ MOVED = {"LOG": {11: 512, 35: 6144, 39: 1168}, "LOG10": {73: -480, 120: 320}}
 
 
 def rows_of_logarithms(out: Section) -> None:
-    """c near the inverse of each of 128 parts of an octave, with few enough bits that c times an f32 is exact; -log(c) to the last place,
-    to base 2 in two parts; and for each base the series from the square on, so that its error counts as one of the logarithm."""
-    inverses, reach = _inverses()
+    """c near the inverse of each of 128 parts of an octave, with few enough bits that c times an f32 is exact; -log(c) to the last place;
+    and for each base the series from the square on, so that its error counts as one of the logarithm."""
+    inverses, reach = _inverses(LOG_START, 128)
+    out.number("LN2_WHOLE", gmpy2.const_log2())
     out.numbers("INVERSE", inverses)
     for name, scale in (("LOG", mpfr(1)), ("LOG2", 1 / gmpy2.const_log2()), ("LOG10", 1 / gmpy2.log(mpfr(10)))):
-        parts = [two_parts(-gmpy2.log(mpfr(inverse)) * scale) for inverse in inverses]
-        heads = [high + MOVED.get(name, {}).get(row, 0) * 2.0**-60 for row, (high, _) in enumerate(parts)]
+        moved = MOVED.get(name, {})
+        heads = [float(-gmpy2.log(mpfr(inverse)) * scale) + moved.get(row, 0) * 2.0**-60 for row, inverse in enumerate(inverses)]
         out.numbers(f"{name}_HEAD", heads)
-        if name == "LOG2":
-            out.numbers("LOG2_TAIL", [low for _, low in parts])
 
         def rest(r: mpfr, scale: mpfr = scale) -> mpfr:
             return -scale / 2 if abs(r) < mpfr(2) ** -60 else (gmpy2.log1p(r) - r) * scale / (r * r)
@@ -250,54 +249,66 @@ def rows_of_logarithms(out: Section) -> None:
 
 
 def powers_of_numbers(out: Section) -> None:
-    """The series of the logarithm to base 2 after its square; and for the power of 2, 2**(j/64) in two parts and its series."""
+    """For 512 parts of an octave c as for the logarithms, and -log(c) as a high part with few enough bits that a multiple of log(2) is
+    added to it without rounding, and the rest; the series of the logarithm from the cube on. Then 2**(j/256) and log(2) / 256, each in
+    two parts, and the series of the exponential."""
     ln2 = gmpy2.const_log2()
-    _, reach = _inverses()
-    for name, value in (("LOG2_E_HALF", -1 / (2 * ln2)), ("LN2_WHOLE", ln2)):
-        high, low = two_parts(value)
-        out.number(name, high)
-        out.number(f"{name}_LOW", low)
+    inverses, reach = _inverses(POW_START, 512)
+    out.numbers("POW_INVERSE", inverses)
+    heads = [cut(-gmpy2.log(mpfr(inverse)), POW_BITS) for inverse in inverses]
+    out.numbers("POW_LOG_HEAD", heads)
+    out.numbers("POW_LOG_TAIL", [float(-gmpy2.log(mpfr(inverse)) - mpfr(head)) for inverse, head in zip(inverses, heads, strict=True)])
+    out.number("POW_LN2_HIGH", cut(ln2, POW_BITS))
+    out.number("POW_LN2_LOW", ln2 - mpfr(cut(ln2, POW_BITS)))
 
     def cubic(r: mpfr) -> mpfr:
         if abs(r) < mpfr(2) ** -60:
-            return 1 / (3 * ln2)
-        return (gmpy2.log2(1 + r) - r / ln2 + r * r / (2 * ln2)) / r**3
+            return 1 / mpfr(3)
+        return (gmpy2.log1p(r) - r + r * r / 2) / r**3
 
-    powers = list(range(7))
+    powers = list(range(5))
     found = fit(cubic, -reach, reach, powers)
     out.numbers("POW_LOG", found, worst(cubic, -reach, reach, powers, found))
-    parts = [two_parts(gmpy2.exp2(mpfr(j) / 64)) for j in range(64)]
+
+    parts = [two_parts(gmpy2.exp2(mpfr(j) / 256)) for j in range(256)]
     out.numbers("POW_HEAD", [high for high, _ in parts])
     out.numbers("POW_TAIL", [low for _, low in parts])
+    out.number("POW_STEPS", 256 / ln2)
+    out.number("POW_STEP_HIGH", cut(ln2 / 256, POW_BITS))
+    out.number("POW_STEP_LOW", ln2 / 256 - mpfr(cut(ln2 / 256, POW_BITS)))
 
     def quadratic(z: mpfr) -> mpfr:
         if abs(z) < mpfr(2) ** -60:
             return mpfr(0.5)
         return (gmpy2.expm1(z) - z) / (z * z)
 
-    powers = list(range(7))
-    found = fit(quadratic, -0.0055, 0.0055, powers, fixed={0: mpfr(0.5)})
-    out.numbers("POW_EXP", found, worst(quadratic, -0.0055, 0.0055, powers, found))
+    powers = list(range(4))
+    found = fit(quadratic, -0.001355, 0.001355, powers, fixed={0: mpfr(0.5)})
+    out.numbers("POW_EXP", found, worst(quadratic, -0.001355, 0.001355, powers, found))
 
 
-#: The bits of the double that the first part begins at: 1 is then the middle of a part, by the bits.
-POW_START = 0x3FE6B00000000000
+#: The bits of the double that the first of 128 parts begins at: 1 is then the middle of a part, by the bits.
+LOG_START = 0x3FE6B00000000000
+#: The same for 512 parts.
+POW_START = 0x3FE6AC0000000000
+#: Multiples of 2**-45 below 2**7 are added without rounding; the logarithm of every f32 is below 2**7.
+POW_BITS = 45
 
 
-def _part(row: int) -> float:
-    """Where a part of the octave from the square root of 1/2 begins."""
-    value: float = struct.unpack(">d", (POW_START + row * 2**45).to_bytes(8, "big"))[0]
-    return value
-
-
-def _inverses() -> tuple[list[float], float]:
+def _inverses(start: int, parts: int) -> tuple[list[float], float]:
     """By row, an inverse of what is in it; and how far from 1 the product of the two comes."""
+
+    def place(row: int) -> float:
+        """Where a part of the octave begins."""
+        value: float = struct.unpack(">d", (start + row * 2**52 // parts).to_bytes(8, "big"))[0]
+        return value
+
     inverses = []
-    for row in range(128):
+    for row in range(parts):
         # In the part that holds 1, c is 1: the logarithm near 0 comes from the series alone.
-        middle = (_part(row) + _part(row + 1)) / 2
-        inverses.append(1.0 if _part(row) < 1.0 < _part(row + 1) else cut(1 / mpfr(middle), 20))
-    return inverses, max(abs(_part(row + side) * inverses[row] - 1) for row in range(128) for side in (0, 1))
+        middle = (place(row) + place(row + 1)) / 2
+        inverses.append(1.0 if place(row) < 1.0 < place(row + 1) else cut(1 / mpfr(middle), 20))
+    return inverses, max(abs(place(row + side) * inverses[row] - 1) for row in range(parts) for side in (0, 1))
 
 
 def two_parts(value: mpfr) -> tuple[float, float]:

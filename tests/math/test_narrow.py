@@ -13,10 +13,12 @@ import pytest
 import gompute as g
 from gompute.lang import numeric
 from gompute.lang.math_function import MathFunction
-from gompute.lang.types import BF16, F16, F32, SCALARS
+from gompute.lang.types import BF16, F16, F32, F64, SCALARS
+from gompute.math.f32 import rows
 from tests.math.f64.checks import FOLDER
 
 import fingerprint  # isort: skip
+import generate  # isort: skip
 import mpfr  # isort: skip
 import pairs  # isort: skip
 import results  # isort: skip
@@ -105,12 +107,44 @@ def test_results_that_a_double_cannot_tell_from_a_tie(name: str) -> None:
 @pytest.mark.parametrize("name", ["log", "log2", "log10", "pow"])
 def test_no_fall_from_row_to_row(name: str) -> None:
     """The logarithm's rows, in octaves near and far: neighbours on both sides of each place where another row begins."""
-    starts = (np.arange(128, dtype=np.uint64) << np.uint64(45)) + np.uint64(0x3FE6B00000000000)
+    rows, shift, first = (512, 43, generate.POW_START) if name == "pow" else (128, 45, generate.LOG_START)
+    starts = (np.arange(rows, dtype=np.uint64) << np.uint64(shift)) + np.uint64(first)
     for octave in (-120, -1, 0, 1, 60):
         places = (starts.view(np.float64) * 2.0**octave).astype(np.float32).view(np.int32)
         values = (places[:, None] + np.arange(-8, 9, dtype=np.int32)).view(np.float32)
         results = getattr(g.math, name)(values) if name != "pow" else g.math.pow(values, np.float32(0.7))
         assert (np.diff(results, axis=1) >= 0).all()
+
+
+def test_powers_that_are_ties() -> None:
+    """x = (odd b)**q * 2**(s * q) and y = n / q make b**n * 2**(s * n): of 25 digits, or an odd multiple of half of the smallest number."""
+    cases = [
+        [base**root * 2.0 ** (order * root), n / root]
+        for root in (1, 2, 4, 8)
+        for n in range(1, 16)
+        for base in range(3, 4097, 2)
+        for order in (0, -3, 7, -150 // n)
+        if (base**root < 2**24 and 2**24 <= base**n < 2**25) or (order * n == -150 and base**n < 2**16)
+    ]
+    draw = random.Random(25)
+    halves = [[2.0**k, tie / k] for k in range(-149, 128) if k for tie in (-150, -151, -149) if float(np.float32(tie / k)) == tie / k]
+    kept = [case for case in cases if float(np.float32(case[0])) == case[0]]
+    check("pow", [*halves, *draw.sample(kept, min(len(kept), 4000)), *([-x, y] for x, y in halves)])
+
+
+def test_what_pow_takes_from_its_tables_is_exact() -> None:
+    """c times an f32 less 1 has at most 53 digits; sums and multiples of the high parts are below 2**8 and multiples of 2**-45."""
+    for row, inverse in enumerate(rows.POW_INVERSE):
+        low, high = (float(numeric.from_bits(generate.POW_START + (row + side) * 2**43, F64)) for side in (0, 1))
+        assert low * 2**24 % 1 == high * 2**24 % 1 == inverse * 2**20 % 1 == 0
+        # A multiple of 2**-44 below 2**-9.
+        assert max(abs(inverse * low - 1), abs(inverse * high - 1)) < 2.0**-9
+        assert (inverse == 1.0) == (low < 1.0 < high)
+    heads = (*rows.POW_LOG_HEAD, rows.POW_LN2_HIGH, rows.POW_STEP_HIGH)
+    assert all(head * 2**45 % 1 == 0 for head in heads)
+    # Steps up to 2**16, so that they and the high part have 53 digits together.
+    assert rows.POW_STEP_HIGH * 2**45 < 2**37
+    assert 104 * rows.POW_STEPS < 2**16
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -13,7 +13,7 @@ from gompute.math.exact import copysign, fma
 from gompute.math.f32 import coefficients as table
 from gompute.math.polynomial import polynomial
 
-__all__ = ["cosh", "exp", "exp2", "expm1", "falling", "sinh", "tanh"]
+__all__ = ["between", "cosh", "exp", "exp2", "expm1", "falling", "sinh", "tanh", "within"]
 
 #: Adding it to a number below 2**51 rounds that to an integer, which stands in the low bits of the sum.
 ROUNDER = 6755399441055744.0
@@ -35,7 +35,7 @@ _cosh_rest = polynomial(table.COSH)
 _sinh_rest = polynomial(table.SINH)
 
 
-def _between(x: f64, low: f64, high: f64) -> f64:
+def between(x: f64, low: f64, high: f64) -> f64:
     """x, moved to the nearer end where it is outside; NaN stays."""
     above = low if x < low else x
     return high if above > high else above
@@ -56,15 +56,15 @@ def _power(shifted: f64) -> f64:
     return bitcast((bitcast(shifted, u64) << 52) + ONE, f64)
 
 
-def _within(x: f64, low: f32, high: f32) -> f64:
-    """`_between` of an x that is an f32, as which it takes a vector half as wide."""
+def within(x: f64, low: f32, high: f32) -> f64:
+    """`between` of an x that is an f32, as which it takes a vector half as wide."""
     narrow = f32(x)
     above = low if narrow < low else narrow
     return f64(high if above > high else above)
 
 
 def exp(x: f64) -> f64:
-    z = _within(x, f32(-110.0), f32(90.0))
+    z = within(x, f32(-110.0), f32(90.0))
     shifted = fma(z, table.LOG2_E, BIASED_ROUNDER)
     r = _rest(z, shifted - BIASED_ROUNDER)
     scale = bitcast(bitcast(shifted, u64) << 52, f64)
@@ -79,7 +79,7 @@ def falling(x: f64) -> f64:
 
 
 def exp2(x: f64) -> f64:
-    z = _within(x, f32(-160.0), f32(130.0))
+    z = within(x, f32(-160.0), f32(130.0))
     shifted = z + BIASED_ROUNDER
     r = z - (shifted - BIASED_ROUNDER)
     scale = bitcast(bitcast(shifted, u64) << 52, f64)
@@ -88,7 +88,7 @@ def exp2(x: f64) -> f64:
 
 
 def expm1(x: f64) -> f64:
-    z = _between(x, -40.0, 90.0)
+    z = between(x, -40.0, 90.0)
     shifted = _octaves(z)
     r = _rest(z, shifted - ROUNDER)
     scale = _power(shifted)
@@ -97,7 +97,7 @@ def expm1(x: f64) -> f64:
 
 def sinh(x: f64) -> f64:
     """sinh(k ln 2 + r) = (2**k - 2**-k) / 2 cosh(r) + (2**k + 2**-k) / 2 sinh(r); where k is 0 nothing but sinh(r) is left."""
-    z = _between(x, -90.0, 90.0)
+    z = between(x, -90.0, 90.0)
     shifted = _octaves(z)
     r = _rest(z, shifted - ROUNDER)
     up, down = 0.5 * _power(shifted), 0.5 * _power(ROUNDER + ROUNDER - shifted)
@@ -110,7 +110,7 @@ def sinh(x: f64) -> f64:
 
 def cosh(x: f64) -> f64:
     """As `sinh`, with the halves of the sum exchanged."""
-    z = _between(x, -90.0, 90.0)
+    z = between(x, -90.0, 90.0)
     shifted = _octaves(z)
     r = _rest(z, shifted - ROUNDER)
     up, down = 0.5 * _power(shifted), 0.5 * _power(ROUNDER + ROUNDER - shifted)
@@ -122,7 +122,7 @@ def cosh(x: f64) -> f64:
 
 def tanh(x: f64) -> f64:
     """expm1(2x) / (expm1(2x) + 2)."""
-    z = _between(x + x, -40.0, 40.0)
+    z = between(x + x, -40.0, 40.0)
     shifted = _octaves(z)
     r = _rest(z, shifted - ROUNDER)
     scale = _power(shifted)
