@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from gompute.frontend.layout import without_comments
 from gompute.frontend.source import SourceFile, Sources
 
 __all__ = ["CodeDigests", "code_digests"]
@@ -46,8 +45,7 @@ def _name(source: SourceFile) -> str:
 
 
 def _digest(source: SourceFile) -> str:
-    lines = source.lines if source.layout is None else without_comments(source.lines, source.layout)
-    return _hash("\n".join(line for line in lines if line is not None))
+    return _hash("\n".join(line for line in source.bare if line is not None))
 
 
 def _hash(text: str) -> str:

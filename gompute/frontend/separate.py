@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from unicodedata import normalize
 
-from gompute.frontend.layout import without_comments
 from gompute.frontend.outline import Body, Outline
 from gompute.frontend.reads import Reads
 from gompute.frontend.source import Sources
@@ -53,7 +52,7 @@ def kernel_digests(file: str, specs: Sequence[KernelSpec], sources: Sources, rea
         return {}
     own = _own_bodies(file, root.outline, specs, words)
     # Where lines are of no account, comments and empty ones are not either.
-    kept: Sequence[str | None] = root.lines if lines or root.layout is None else without_comments(root.lines, root.layout)
+    kept: Sequence[str | None] = root.lines if lines else root.bare
     rest: list[str | None] = []
     done = 0
     for left_out in sorted(own.values(), key=lambda body: body.first):

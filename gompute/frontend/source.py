@@ -8,14 +8,14 @@ import io
 import os
 import sys
 import tokenize
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import CodeType, FunctionType
 
 from gompute.errors import CompileError
-from gompute.frontend.layout import Layout, layout_of
+from gompute.frontend.layout import Layout, layout_of, without_comments
 from gompute.frontend.outline import LEFT_OUT, Outline, outline_of
 
 __all__ = ["FunctionSyntax", "SourceFile", "Sources", "statements_in"]
@@ -81,6 +81,11 @@ class SourceFile:
     def layout(self) -> Layout | None:
         """See `gompute.frontend.layout`; None where there is none."""
         return layout_of("\n".join(self.lines))
+
+    @cached_property
+    def bare(self) -> Sequence[str | None]:
+        """The lines without comments; None for those without code. As they are, where there is no layout."""
+        return self.lines if self.layout is None else without_comments(self.lines, self.layout)
 
     def _statement(self, first: int, whole: bool) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
         """The function at the top level that begins in this line, parsed without the rest; None where it cannot be told alone.
