@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 __all__ = ["VERSION", "default_folder", "opened", "path_of", "sealed"]
 
@@ -32,22 +32,23 @@ def path_of(folder: str, kind: str, key: str) -> str:
     return os.path.join(folder, VERSION, kind, key[:2], key[2:])
 
 
-def sealed(kind: str, key: str, payload: bytes) -> bytes:
-    """The bytes of a file that holds `payload`."""
-    return b"".join((_MAGIC, _hash(kind, key, payload), payload))
+def sealed(kind: str, key: str, payload: Sequence[bytes]) -> list[bytes]:
+    """The bytes of a file that holds `payload`, both in pieces."""
+    return [_MAGIC, _hash(kind, key, payload), *payload]
 
 
-def opened(data: bytes, kind: str, key: str) -> bytes | None:
+def opened(data: bytes, kind: str, key: str) -> memoryview | None:
     """What a file holds, or None where it is damaged."""
     start = len(_MAGIC) + _HASH
-    payload = data[start:]
-    if data[: len(_MAGIC)] != _MAGIC or _hash(kind, key, payload) != data[len(_MAGIC) : start]:
+    payload = memoryview(data)[start:]
+    if data[: len(_MAGIC)] != _MAGIC or _hash(kind, key, [payload]) != data[len(_MAGIC) : start]:
         return None
     return payload
 
 
-def _hash(kind: str, key: str, payload: bytes) -> bytes:
+def _hash(kind: str, key: str, payload: Sequence[bytes | memoryview]) -> bytes:
     """Of what an entry holds and of what it is filed under: one that has come to another place is none."""
     made = hashlib.sha256(f"{kind} {key}\n".encode())
-    made.update(payload)
+    for part in payload:
+        made.update(part)
     return made.digest()

@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NoReturn, Protocol, cast
 
-from gompute.build.wire import CHUNK, Decoder, Message, WireError, encode, pipe
+from gompute.build.wire import CHUNK, Decoder, Message, WireError, parts, pipe
 
 __all__ = ["Report", "Worker", "main"]
 
@@ -79,15 +79,15 @@ def main() -> NoReturn:
     zygote: _Zygote | None = None
     try:
         worker = cast("Worker", importlib.import_module(sys.argv[1]))
-        _write_if_read(reports, encode({"report": "ready"}))
+        _write_if_read(reports, {"report": "ready"})
         zygote = _Zygote(worker, orders, reports)
         zygote.serve()
     except ModuleNotFoundError as error:
-        _write_if_read(reports, encode({"report": "broken", "missing": error.name, "message": str(error)}))
+        _write_if_read(reports, {"report": "broken", "missing": error.name, "message": str(error)})
     except OSError as error:  # no process, no file left to open: the machine's word and no fault of ours
-        _write_if_read(reports, encode({"report": "broken", "missing": None, "message": str(error), "refused": True}))
+        _write_if_read(reports, {"report": "broken", "missing": None, "message": str(error), "refused": True})
     except BaseException:
-        _write_if_read(reports, encode({"report": "broken", "missing": None, "message": traceback.format_exc()}))
+        _write_if_read(reports, {"report": "broken", "missing": None, "message": traceback.format_exc()})
     finally:
         if zygote is not None:
             zygote.stop()
@@ -104,15 +104,17 @@ def _take_over_standard_streams() -> tuple[int, int]:
     return orders, reports
 
 
-def _write(fd: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(fd, view) :]
+def _write(fd: int, body: Mapping[str, Any], blobs: Sequence[bytes] = ()) -> None:
+    """One message."""
+    for part in parts(body, blobs):
+        view = memoryview(part)
+        while view:
+            view = view[os.write(fd, view) :]
 
 
-def _write_if_read(fd: int, data: bytes) -> None:
+def _write_if_read(fd: int, body: Mapping[str, Any], blobs: Sequence[bytes] = ()) -> None:
     try:
-        _write(fd, data)
+        _write(fd, body, blobs)
     except BrokenPipeError:
         return  # the reader is gone; the end of the orders follows, and what is to be done then is among them
 
@@ -214,10 +216,10 @@ class _Zygote:
             gc.disable()  # a unit is short, and makes far more objects than it drops
 
             def report(stage: str, kernels: Sequence[str], more: Mapping[str, Any] = _NOTHING, blobs: Sequence[bytes] = ()) -> None:
-                _write(result, encode({**more, "stage": stage, "kernels": list(kernels)}, blobs))
+                _write(result, {**more, "stage": stage, "kernels": list(kernels)}, blobs)
 
             answer, blobs = self._worker.compile_unit(order.body, order.blobs, report)
-            _write(result, encode({"answer": dict(answer)}, blobs))
+            _write(result, {"answer": dict(answer)}, blobs)
             status = 0
         except BaseException:
             traceback.print_exc()
@@ -270,7 +272,7 @@ class _Zygote:
             unit.answer = message
         else:
             told = {"stage": str(message.body["stage"]), "kernels": list(message.body["kernels"])}
-            _write_if_read(self._reports, encode({**message.body, **told, "report": "stage", "unit": unit.number}, message.blobs))
+            _write_if_read(self._reports, {**message.body, **told, "report": "stage", "unit": unit.number}, message.blobs)
 
     def _reap(self) -> None:
         for pid, unit in list(self._units.items()):
@@ -291,7 +293,7 @@ class _Zygote:
         said = unit.said.decode(errors="replace")
         if status == 0 and unit.answer is not None and unit.fault is None and unit.decoder.between_messages:
             body = {"report": "answer", "unit": unit.number, "answer": unit.answer.body["answer"], "said": said}
-            _write_if_read(self._reports, encode(body, unit.answer.blobs))
+            _write_if_read(self._reports, body, unit.answer.blobs)
             return
         body = {
             "report": "died",
@@ -300,7 +302,7 @@ class _Zygote:
             "status": os.WEXITSTATUS(status) if os.WIFEXITED(status) else None,
             "said": said if unit.fault is None else f"{said}{unit.fault}\n",
         }
-        _write_if_read(self._reports, encode(body))
+        _write_if_read(self._reports, body)
 
 
 def _own_group(pid: int) -> None:

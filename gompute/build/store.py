@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from gompute.build.cache_files import VERSION, opened, path_of, sealed
-from gompute.build.wire import Decoder, Message, WireError, encode
+from gompute.build.wire import Message, WireError, decode, parts
 
 __all__ = ["KINDS", "LIMIT", "Entry", "Kind", "Store"]
 
@@ -82,7 +82,7 @@ class Store:
         """Keep a result. Where that cannot be, it is said once, and nothing more is written."""
         if not self._writes:
             return
-        data = sealed(kind, key, encode(body, blobs))
+        data = sealed(kind, key, parts(body, blobs))
         path = self._path(kind, key)
         unfinished = self._place / "unfinished" / f"{os.getpid()}-{secrets.token_hex(6)}"
         try:
@@ -90,7 +90,7 @@ class Store:
             unfinished.parent.mkdir(exist_ok=True)
             try:
                 with open(unfinished, "xb") as file:
-                    file.write(data)
+                    file.writelines(data)
                 os.replace(unfinished, path)
             except BaseException:
                 with suppress(OSError):
@@ -100,7 +100,7 @@ class Store:
             self._writes = False
             self.notes.append(f"the cache {self.folder} cannot be written ({error.strerror}); this build goes on without")
             return
-        self._written += len(data)
+        self._written += sum(map(len, data))
 
     def finish(self) -> None:
         """Note how much was written since the start, and drop what was not used for longest where all is too much."""
@@ -172,9 +172,8 @@ class Store:
                     path.unlink()
 
 
-def _message(payload: bytes | None) -> Message | None:
+def _message(payload: memoryview | None) -> Message | None:
     try:
-        (message,) = Decoder().feed(payload or b"")
-    except (WireError, ValueError):
+        return None if payload is None else decode(payload)
+    except WireError:
         return None
-    return message

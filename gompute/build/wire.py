@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-__all__ = ["CHUNK", "Decoder", "Message", "WireError", "encode", "pipe"]
+__all__ = ["CHUNK", "Decoder", "Message", "WireError", "decode", "encode", "parts", "pipe"]
 
 CHUNK = 1 << 20
 """So many bytes are read of a pipe at a time; it holds as many, where the system lets it."""
@@ -43,10 +43,53 @@ def pipe() -> tuple[int, int]:
     return ends
 
 
+def parts(body: Mapping[str, Any], blobs: Sequence[bytes] = ()) -> list[bytes]:
+    """One message in pieces, to be written one after the other: joined, a large one would be copied first."""
+    text = json.dumps({**body, "blobs": [len(blob) for blob in blobs]}, separators=(",", ":")).encode()
+    return [len(text).to_bytes(_HEADER, "big") + text, *blobs]
+
+
 def encode(body: Mapping[str, Any], blobs: Sequence[bytes] = ()) -> bytes:
     """The bytes of one message."""
-    text = json.dumps({**body, "blobs": [len(blob) for blob in blobs]}, separators=(",", ":")).encode()
-    return b"".join((len(text).to_bytes(_HEADER, "big"), text, *blobs))
+    return b"".join(parts(body, blobs))
+
+
+def decode(data: bytes | memoryview) -> Message:
+    """The one message that these bytes are.
+
+    Raises:
+        WireError: they are none, or more than one.
+    """
+    end = _HEADER + _json_length(data)
+    if len(data) < end:
+        raise WireError("the message is cut off")
+    body, lengths = _head(bytes(data[_HEADER:end]))
+    if len(data) != end + sum(lengths):
+        raise WireError("the message is cut off, or there is more behind it")
+    blobs = []
+    for length in lengths:
+        blobs.append(bytes(data[end : end + length]))
+        end += length
+    return Message(body, tuple(blobs))
+
+
+def _json_length(data: bytes | bytearray | memoryview) -> int:
+    length = int.from_bytes(data[:_HEADER], "big")
+    if length > _MAX_JSON:
+        raise WireError(f"a message of {length} bytes is longer than {_MAX_JSON}")
+    return length
+
+
+def _head(text: bytes) -> tuple[dict[str, Any], list[int]]:
+    """The JSON object of a message, and the lengths of its byte strings."""
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise WireError(f"not JSON: {error}") from None
+    lengths = body.pop("blobs", None) if isinstance(body, dict) else None
+    if not isinstance(lengths, list) or not all(type(n) is int and n >= 0 for n in lengths) or sum(lengths) > _MAX_BLOBS:
+        raise WireError("a message without a list of the lengths of its byte strings")
+    return body, lengths
 
 
 class Decoder:
@@ -92,17 +135,9 @@ class Decoder:
     def _take_head(self) -> tuple[dict[str, Any], list[int]] | None:
         if len(self._buffer) < _HEADER:
             return None
-        length = int.from_bytes(self._buffer[:_HEADER], "big")
-        if length > _MAX_JSON:
-            raise WireError(f"a message of {length} bytes is longer than {_MAX_JSON}")
-        if len(self._buffer) < _HEADER + length:
+        end = _HEADER + _json_length(self._buffer)
+        if len(self._buffer) < end:
             return None
-        try:
-            body = json.loads(bytes(self._buffer[_HEADER : _HEADER + length]))
-        except (ValueError, RecursionError) as error:
-            raise WireError(f"not JSON: {error}") from None
-        del self._buffer[: _HEADER + length]
-        lengths = body.pop("blobs", None) if isinstance(body, dict) else None
-        if not isinstance(lengths, list) or not all(type(n) is int and n >= 0 for n in lengths) or sum(lengths) > _MAX_BLOBS:
-            raise WireError("a message without a list of the lengths of its byte strings")
-        return body, lengths
+        found = _head(bytes(self._buffer[_HEADER:end]))
+        del self._buffer[:end]
+        return found

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gompute.build.spawn import COMPILER_PACKAGES, WORKER, spawn
-from gompute.build.wire import CHUNK, Decoder, Message, WireError, encode
+from gompute.build.wire import CHUNK, Decoder, Message, WireError, parts
 from gompute.errors import BackendUnavailable, CompileError, InternalError
 
 __all__ = ["Zygote", "ZygoteCommand", "ZygoteEnded"]
@@ -92,17 +92,20 @@ class Zygote:
         """
         self.ready()
         self._asked = True
-        data = memoryview(encode(order, blobs))
         try:
-            while data:
-                if any(fd == self._reports for fd, _ in self._both.poll()):
-                    self._read()
-                try:
-                    data = data[os.write(self._orders, data) :]
-                except BlockingIOError:
-                    continue  # the pipe is full: there was a report to read first
+            for part in parts(order, blobs):
+                self._write(memoryview(part))
         except BrokenPipeError:
             raise self._ended() from None
+
+    def _write(self, data: memoryview) -> None:
+        while data:
+            if any(fd == self._reports for fd, _ in self._both.poll()):
+                self._read()
+            try:
+                data = data[os.write(self._orders, data) :]
+            except BlockingIOError:
+                continue  # the pipe is full: there was a report to read first
 
     def receive(self, timeout: float | None = None) -> Message | None:
         """The next report of a unit, or None when none has come within `timeout` seconds.

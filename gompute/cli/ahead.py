@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 from gompute.build.cache_files import default_folder, opened, path_of
 from gompute.build.keys import digest, python_identity, toolchain_identity
-from gompute.build.wire import Decoder, WireError
+from gompute.build.wire import WireError, decode
 from gompute.lang.digests import hash_file, hash_folder
 
 __all__ = ["KIND", "Past", "command_key", "contents", "past", "record"]
@@ -46,8 +46,7 @@ def past(arguments: Sequence[str]) -> Past | None:
     try:
         with open(path_of(cache, KIND, key), "rb") as file:
             payload = opened(file.read(), KIND, key)
-        (message,) = Decoder().feed(payload or b"")
-        return _past(message.body)
+        return None if payload is None else _past(decode(payload).body)
     except (OSError, ValueError, KeyError, WireError):
         return None
 

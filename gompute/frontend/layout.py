@@ -73,8 +73,8 @@ def layout_of(text: str) -> Layout | None:
 
 def without_comments(lines: Sequence[str], layout: Layout) -> list[str | None]:
     """The lines of a module as they would be without comments; None for those without code."""
-    text = _QUOTED.sub(lambda found: "" if found[0][0] == "#" else found[0], "\n".join(lines))
-    bare = text.split("\n")
+    text = "\n".join(lines)
+    bare = _QUOTED.sub(lambda found: "" if found[0][0] == "#" else found[0], text).split("\n") if "#" in text else lines
     ends = (now if now == before else now.rstrip() for now, before in zip(bare, lines, strict=True))
     return [line if code.strip() else None for line, code in zip(ends, layout.code, strict=True)]
 

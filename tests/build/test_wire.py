@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gompute.build.wire import CHUNK, Decoder, Message, WireError, encode, pipe
+from gompute.build.wire import CHUNK, Decoder, Message, WireError, decode, encode, pipe
 
 
 @given(
@@ -22,6 +22,11 @@ def test_messages_survive_any_split_of_the_stream(messages: list[tuple[dict[str,
     seen = [message for at in range(0, len(stream), step) for message in decoder.feed(stream[at : at + step])]
     assert seen == [Message(body, tuple(blobs)) for body, blobs in messages]
     assert decoder.between_messages
+    assert [decode(encode(body, blobs)) for body, blobs in messages] == seen
+    for body, blobs in messages:
+        for wrong in (encode(body, blobs)[:-1], encode(body, blobs) + b"1"):
+            with pytest.raises(WireError):
+                decode(wrong)
 
 
 def test_a_stream_cut_short_is_not_between_messages() -> None:
@@ -51,6 +56,15 @@ def _raw(text: str) -> bytes:
 def test_what_is_no_message_is_refused(data: bytes) -> None:
     with pytest.raises(WireError):
         list(Decoder().feed(data))
+    for form in (bytes, memoryview):
+        with pytest.raises(WireError):
+            decode(form(data))
+
+
+@pytest.mark.parametrize("length", range(8))
+def test_what_is_no_whole_message_is_none(length: int) -> None:
+    with pytest.raises(WireError, match="cut off"):
+        decode(bytes(length))
 
 
 @pytest.mark.parametrize("wide", [True, False])
