@@ -41,9 +41,9 @@ def join(whole: Whole) -> Output:
         InternalError: ptxas does not report on a kernel.
     """
     target = whole.target
-    text = ptx.join([piece.code.decode("ascii") for piece in whole.pieces])  # each was read back when it was generated
+    text = ptx.join([piece.code for piece in whole.pieces])  # each was read back when it was generated
     assert target.ptx_version is not None
-    blobs = [Blob("ptx", text.encode("ascii"), f"{target.ptx_version[0]}.{target.ptx_version[1]}")]
+    blobs = [Blob("ptx", text, f"{target.ptx_version[0]}.{target.ptx_version[1]}")]
     resources = {symbol: Resources(shared=size) for symbol, size in whole.shared.items()}
     toolchain: dict[str, str] = {}
     if "cubin" in whole.emit:

@@ -8,16 +8,16 @@ from typing import NamedTuple
 
 __all__ = ["PtxKernel", "PtxModule", "join", "read", "strip_header"]
 
-_HEADER = re.compile(r"\.version [^\n]*\n\.target [^\n]*\n\.address_size 64\n")
+_HEADER = re.compile(rb"\.version [^\n]*\n\.target [^\n]*\n\.address_size 64\n")
 _VERSION = re.compile(r"^\.version (\d+)\.(\d+)$", re.MULTILINE)
 _TARGET = re.compile(r"^\.target (\w+)", re.MULTILINE)
 _ENTRY = re.compile(r"^\.visible \.entry (\S+?)\((?P<parameters>[^()]*)\)(?P<directives>[^{]*)\{", re.MULTILINE)
 _PARAMETER = re.compile(r"\.param (?:\.align (?P<align>\d+) )?\.[a-z](?P<bits>\d+) [^\[,]*(?:\[(?P<length>\d+)\])?")
 _BLOCK = re.compile(r"\.(reqntid|maxntid) (\d+)(?:, (\d+))?(?:, (\d+))?")
 # Line tables: a file's number and its path in quotes; the number of a file in front of a line. LLVM adds a section with nothing in it.
-_FILE = re.compile(r'^\t\.file\t(\d+) ("(?:[^"\\]|\\.)*")\n', re.MULTILINE)
-_LINE = re.compile(r"^(\t\.loc\t)(\d+)( )", re.MULTILINE)
-_EMPTY_SECTION = re.compile(r"^\t\.section\t\.debug_macinfo\t\{\t\}\n", re.MULTILINE)
+_FILE = re.compile(rb'^\t\.file\t(\d+) ("(?:[^"\\]|\\.)*")\n', re.MULTILINE)
+_LINE = re.compile(rb"^(\t\.loc\t)(\d+)( )", re.MULTILINE)
+_EMPTY_SECTION = re.compile(rb"^\t\.section\t\.debug_macinfo\t\{\t\}\n", re.MULTILINE)
 _EXTERN = re.compile(r"^\.extern (?!\.shared [^;\n]*\[\];)(?:\.func\s+(?:\([^)]*\)\s*)?|[^\n(;]* )([\w$]+)", re.MULTILINE)
 # The last part of an opcode is its type. PTX has integers of 8 to 128 bits only; LLVM has been seen to write others.
 _ODD_TYPE = re.compile(r"^\s+(?:@!?%p\d+ )?[a-z][\w.:]*\.[usb](?!8\b|16\b|32\b|64\b|128\b)\d+\b[^\n]*", re.MULTILINE)
@@ -55,7 +55,7 @@ def strip_header(text: str) -> str:
     return text[text.index("\n.version ") + 1 :]
 
 
-def join(texts: Sequence[str]) -> str:
+def join(texts: Sequence[bytes]) -> bytes:
     """Several texts without comments above them as one, under the header of the first. Source files that their line tables name are
     numbered anew.
 
@@ -63,23 +63,23 @@ def join(texts: Sequence[str]) -> str:
         ValueError: their headers differ.
     """
     parts = [_HEADER.match(text) for text in texts]
-    headers = {part[0] for part in parts if part is not None}
+    headers = {part[0].decode() for part in parts if part is not None}
     if None in parts or len(headers) != 1:
         raise ValueError(f"PTX texts with different headers: {sorted(headers)}")
-    (header,) = headers
-    files: dict[str, int] = {}
-    bodies = [_with_files(text[len(header) :], files) for text in texts]
-    named = [f"\t.file\t{number} {path}\n" for path, number in files.items()]
-    return header + "".join([*bodies, *named])
+    header = headers.pop().encode()
+    files: dict[bytes, int] = {}
+    bodies = [memoryview(_with_files(text, files))[len(header) :] for text in texts]
+    named = [b"\t.file\t%d %b\n" % (number, path) for path, number in files.items()]
+    return b"".join([header, *bodies, *named])
 
 
-def _with_files(text: str, files: dict[str, int]) -> str:
+def _with_files(text: bytes, files: dict[bytes, int]) -> bytes:
     """A text without its `.file` lines, which go to `files`, and with the numbers of those."""
-    if "\t.file\t" not in text:
+    if b"\t.file\t" not in text:
         return text
     own = {match[1]: files.setdefault(match[2], len(files) + 1) for match in _FILE.finditer(text)}
-    text = _FILE.sub("", _EMPTY_SECTION.sub("", text))
-    return _LINE.sub(lambda match: f"{match[1]}{own[match[2]]}{match[3]}", text)
+    text = _FILE.sub(b"", _EMPTY_SECTION.sub(b"", text))
+    return _LINE.sub(lambda match: b"%b%d%b" % (match[1], own[match[2]], match[3]), text)
 
 
 def read(text: str) -> PtxModule:

@@ -9,18 +9,18 @@ from hypothesis import strategies as st
 from gompute.backends import ptx
 from gompute.backends.msgpack import decode, encode
 
-HEAD = ".version 7.8\n.target sm_89\n.address_size 64\n"
+HEAD = b".version 7.8\n.target sm_89\n.address_size 64\n"
 
 
 def test_texts_are_put_under_one_header() -> None:
-    assert ptx.join([HEAD + "\none\n", HEAD + "\ntwo\n"]) == HEAD + "\none\n\ntwo\n"
+    assert ptx.join([HEAD + b"\none\n", HEAD + b"\ntwo\n"]) == HEAD + b"\none\n\ntwo\n"
 
 
 def test_texts_of_two_versions_are_refused() -> None:
     with pytest.raises(ValueError, match="different headers"):
-        ptx.join([HEAD, HEAD.replace("7.8", "8.0")])
+        ptx.join([HEAD, HEAD.replace(b"7.8", b"8.0")])
     with pytest.raises(ValueError, match="different headers"):
-        ptx.join([HEAD, "no header"])
+        ptx.join([HEAD, b"no header"])
 
 
 _values = st.recursive(
