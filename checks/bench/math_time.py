@@ -1,6 +1,6 @@
 """Nanoseconds per element of every function of g.math on one CPU thread, beside glibc's in a C loop, NumPy's and (where installed) numba's.
 
-Run: python checks/bench/math_time.py [NAME...] [--type f32 f64] [--count 8192 1048576]
+Run: python checks/bench/math_time.py [NAME...] [--type f32 f64] [--count 8192 1048576] [--target x86-64-v3]
 The loops call the C library's scalar functions, built by gcc -O2 and called through ctypes. All are timed in the same run, in turns.
 """
 
@@ -22,9 +22,11 @@ import numpy as np
 from measure import command_version, interleaved, package_version, processor
 
 import gompute as g
+from gompute.build.in_process_cpu import compile_for_target
 from gompute.handles.math_arrays import kernel_spec
 from gompute.in_process import compile_for_cpu
 from gompute.lang.types import SCALARS
+from gompute.targets import Target, parse_target
 
 #: What is computed over: an interval, evenly.
 RANGES: dict[str, tuple[float, float]] = {
@@ -91,9 +93,10 @@ def _numba_two(numba: object, function: Callable[..., float]) -> Callable[..., o
     return loop
 
 
-def entry_point(name: str, kind: str, folder: Path, arrays: list[np.ndarray]) -> Callable[[], object]:
-    """The compiled kernel itself, called as the C loops are."""
-    image, entry = compile_for_cpu(kernel_spec(getattr(g.math, name), SCALARS[kind]))
+def entry_point(name: str, kind: str, folder: Path, arrays: list[np.ndarray], target: Target | None) -> Callable[[], object]:
+    """The compiled kernel itself, called as the C loops are; for the best target that this machine runs where none is given."""
+    spec = kernel_spec(getattr(g.math, name), SCALARS[kind])
+    image, entry = compile_for_cpu(spec) if target is None else compile_for_target(spec, target)
     with tempfile.NamedTemporaryFile(dir=folder, suffix=".so", delete=False) as file:  # never over one that is loaded
         file.write(image)
     function = getattr(ctypes.CDLL(file.name), entry.symbol)
@@ -107,12 +110,14 @@ def entry_point(name: str, kind: str, folder: Path, arrays: list[np.ndarray]) ->
     return call
 
 
-def contenders(name: str, kind: str, count: int, loops: ctypes.CDLL | None, folder: Path) -> dict[str, Callable[[], object]]:
+def contenders(
+    name: str, kind: str, count: int, loops: ctypes.CDLL | None, folder: Path, target: Target | None
+) -> dict[str, Callable[[], object]]:
     function, dtype = getattr(g.math, name), DTYPES[kind][0]
     random = np.random.default_rng(1)
     inputs = [random.uniform(*RANGES[name], count).astype(dtype) for _ in range(function.arity)]
     out = np.empty_like(inputs[0])
-    found: dict[str, Callable[[], object]] = {"gompute": entry_point(name, kind, folder, [*inputs, out])}
+    found: dict[str, Callable[[], object]] = {"gompute": entry_point(name, kind, folder, [*inputs, out], target)}
     if loops is not None:
         loop = getattr(loops, f"{name}_loop")
         loop.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_long)
@@ -132,6 +137,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help="functions; all where none is named")
     parser.add_argument("--type", nargs="+", default=["f32", "f64"], choices=list(DTYPES), dest="kinds")
     parser.add_argument("--count", nargs="+", type=int, default=[8192, 1 << 20], help="elements")
+    parser.add_argument("--target", type=parse_target, help="of the CPU; the best that this machine runs where it is not given")
     parser.add_argument("--rounds", type=int, default=40)
     arguments = parser.parse_args()
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # one processor for all: nobody's threads help
@@ -152,7 +158,7 @@ def main() -> None:
                 loops = ctypes.CDLL(str(library))
             for count in arguments.count:
                 for name in arguments.names or RANGES:
-                    row(name, kind, count, contenders(name, kind, count, loops, Path(folder)), arguments.rounds)
+                    row(name, kind, count, contenders(name, kind, count, loops, Path(folder), arguments.target), arguments.rounds)
 
 
 def row(name: str, kind: str, count: int, calls: dict[str, Callable[[], object]], rounds: int) -> None:

@@ -115,8 +115,8 @@ class ExpressionEmitter(ABC):
     def _load(self, node: typed.Load) -> str:
         element, pointer, base = self.array(node.base)
         address = element_address(self.text, element, pointer, base, self.expression(node.at))
-        if isinstance(node.base, typed.Slot) and isinstance(node.base.type, (PointerType, ViewType)):
-            self.failures.seal()
+        if isinstance(node.base, typed.Slot) and not isinstance(node.base.type, LocalArrayType):
+            self.failures.seal()  # only of tables and local arrays is every index checked, and a wrong one made a right one
         return load(self.text, element, pointer, address)
 
     def _bounded(self, node: typed.Bounded) -> str:
