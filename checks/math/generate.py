@@ -248,10 +248,9 @@ def rows_of_logarithms(out: Section) -> None:
         out.numbers(f"{name}_SERIES", found, worst(rest, -reach, reach, powers, found, weight))
 
 
-def powers_of_numbers(out: Section) -> None:
-    """For 512 parts of an octave c as for the logarithms, and -log(c) as a high part with few enough bits that a multiple of log(2) is
-    added to it without rounding, and the rest; the series of the logarithm from the cube on. Then 2**(j/256) and log(2) / 256, each in
-    two parts, and the series of the exponential."""
+def finer_rows_of_logarithms(out: Section) -> None:
+    """For the powers: for 512 parts of an octave c as for the logarithms, and -log(c) as a high part with few enough bits that a multiple
+    of log(2) is added to it without rounding, and the rest; the series of the logarithm from the cube on."""
     ln2 = gmpy2.const_log2()
     inverses, reach = _inverses(POW_START, 512)
     out.numbers("POW_INVERSE", inverses)
@@ -270,6 +269,10 @@ def powers_of_numbers(out: Section) -> None:
     found = fit(cubic, -reach, reach, powers)
     out.numbers("POW_LOG", found, worst(cubic, -reach, reach, powers, found))
 
+
+def rows_of_powers(out: Section) -> None:
+    """2**(j/256) and log(2) / 256, each in two parts, and the series of the exponential."""
+    ln2 = gmpy2.const_log2()
     parts = [two_parts(gmpy2.exp2(mpfr(j) / 256)) for j in range(256)]
     out.numbers("POW_HEAD", [high for high, _ in parts])
     out.numbers("POW_TAIL", [low for _, low in parts])
@@ -318,7 +321,8 @@ def two_parts(value: mpfr) -> tuple[float, float]:
 
 FILES = {
     "coefficients.py": (logarithms_of_bases, exponential, hyperbolic, logarithm, trigonometric, arcs, roots, error_functions, angles),
-    "rows.py": (rows_of_logarithms, powers_of_numbers),
+    "rows.py": (rows_of_logarithms, rows_of_powers),
+    "finer_rows.py": (finer_rows_of_logarithms,),
 }
 
 

@@ -14,7 +14,7 @@ import gompute as g
 from gompute.lang import numeric
 from gompute.lang.math_function import MathFunction
 from gompute.lang.types import BF16, F16, F32, F64, SCALARS
-from gompute.math.f32 import rows
+from gompute.math.f32 import finer_rows, rows
 from tests.math.f64.checks import FOLDER
 
 import fingerprint  # isort: skip
@@ -134,13 +134,13 @@ def test_powers_that_are_ties() -> None:
 
 def test_what_pow_takes_from_its_tables_is_exact() -> None:
     """c times an f32 less 1 has at most 53 digits; sums and multiples of the high parts are below 2**8 and multiples of 2**-45."""
-    for row, inverse in enumerate(rows.POW_INVERSE):
+    for row, inverse in enumerate(finer_rows.POW_INVERSE):
         low, high = (float(numeric.from_bits(generate.POW_START + (row + side) * 2**43, F64)) for side in (0, 1))
         assert low * 2**24 % 1 == high * 2**24 % 1 == inverse * 2**20 % 1 == 0
         # A multiple of 2**-44 below 2**-9.
         assert max(abs(inverse * low - 1), abs(inverse * high - 1)) < 2.0**-9
         assert (inverse == 1.0) == (low < 1.0 < high)
-    heads = (*rows.POW_LOG_HEAD, rows.POW_LN2_HIGH, rows.POW_STEP_HIGH)
+    heads = (*finer_rows.POW_LOG_HEAD, finer_rows.POW_LN2_HIGH, rows.POW_STEP_HIGH)
     assert all(head * 2**45 % 1 == 0 for head in heads)
     # Steps up to 2**16, so that they and the high part have 53 digits together.
     assert rows.POW_STEP_HIGH * 2**45 < 2**37

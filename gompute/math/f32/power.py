@@ -14,7 +14,7 @@ import math
 from gompute.lang.builtins import bitcast, table
 from gompute.lang.names import f32, f64, i64, u32, u64
 from gompute.math.exact import fma
-from gompute.math.f32 import rows
+from gompute.math.f32 import finer_rows, rows
 from gompute.math.f32.exponential import ROUNDER, between, within
 from gompute.math.polynomial import polynomial
 
@@ -41,13 +41,13 @@ FINE = 0x00001FFFFFFFFFFF
 #: The low bits of j are the row of a table, the others the exponent.
 ORDER = 0xFFFFFFFFFFFFFF00
 
-INVERSE = table(f64, rows.POW_INVERSE)
-LOG_HEAD = table(f64, rows.POW_LOG_HEAD)
-LOG_TAIL = table(f64, rows.POW_LOG_TAIL)
+INVERSE = table(f64, finer_rows.POW_INVERSE)
+LOG_HEAD = table(f64, finer_rows.POW_LOG_HEAD)
+LOG_TAIL = table(f64, finer_rows.POW_LOG_TAIL)
 HEAD = table(f64, rows.POW_HEAD)
 TAIL = table(f64, rows.POW_TAIL)
 
-_cubic = polynomial(rows.POW_LOG)
+_cubic = polynomial(finer_rows.POW_LOG)
 _quadratic = polynomial(rows.POW_EXP)
 
 
@@ -88,13 +88,13 @@ def _magnitude(x: f64, y: f64) -> u64:
     row = i64((moved & FRACTION) >> 43)
     r = fma(INVERSE[row], bitcast((moved & FRACTION) + START, f64), -1.0)
     # The sum of k log(2) - log(c), r and -r*r/2, each less than half of the one before, or after only zeros.
-    start = fma(k, rows.POW_LN2_HIGH, LOG_HEAD[row])
+    start = fma(k, finer_rows.POW_LN2_HIGH, LOG_HEAD[row])
     first = start + r
     first_low = (start - first) + r
     half = -0.5 * r
     second = fma(half, r, first)
     second_low = fma(half, r, first - second)
-    low = fma(r * r * r, _cubic(r), (first_low + second_low) + fma(k, rows.POW_LN2_LOW, LOG_TAIL[row]))
+    low = fma(r * r * r, _cubic(r), (first_low + second_low) + fma(k, finer_rows.POW_LN2_LOW, LOG_TAIL[row]))
     high = second if abs(k) < 1000.0 else _endless(a)
     # Exact results of 25 digits, and of half of the smallest number, come from exponents of at most 8 digits alone.
     return _power(y, high, low, bitcast(y, u64) & FINE)
