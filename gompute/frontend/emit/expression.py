@@ -247,7 +247,7 @@ class ExpressionEmitter(ABC):
             value, passed = call_failing(self.text, function.result, function.symbol, arguments, self.dialect.private_pointer)
             self.failures.leave_with_note(self.text, passed)
             return value or None
-        if not is_quiet(function):
+        if self.failures.may_join and not is_quiet(function):
             self.failures.seal()
         if function.result is None:
             self.text.effect(f"call void @{function.symbol}({', '.join(arguments)})")

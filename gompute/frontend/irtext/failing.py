@@ -165,6 +165,11 @@ class Failures:
         _, going = self._lanes(text, passed)
         text.choose(going, text.new_block("passed"), "failed", LIKELY)
 
+    @property
+    def may_join(self) -> bool:
+        """Whether the next check could go into the jump of the one before it."""
+        return self._open is not None
+
     def seal(self) -> None:
         """Something follows that must not happen where a check before it failed, as it may be seen elsewhere or go on for ever."""
         self._open = None

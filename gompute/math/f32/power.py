@@ -20,7 +20,6 @@ from gompute.math.polynomial import polynomial
 
 __all__ = ["pow"]
 
-INFINITY = math.inf
 NAN = math.nan
 #: The bits at which the octave of m begins, see the table; and what moves them to those of 1.
 START = 0x3FE6AC0000000000
