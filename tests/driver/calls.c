@@ -89,9 +89,7 @@ static result copy_and_wait(const char *call, int device, void *target, int to_d
     struct stream *stream = stream_of(device, NULL);
     result code = copy(call, stream, target, to_device, source, !to_device, size);
     if (code) return code;
-    struct done *done = hold(stream->latest);
-    wait_for(done);
-    let_go(done);
+    wait_for(latest_of(stream));
     return settings.device[device].error;
 }
 
@@ -200,9 +198,7 @@ ENTRY(cuStreamSynchronize, hipStreamSynchronize)(void *handle) {
     STREAM(stream, handle);
     if (stream->capture != NULL) return answer(invalidate(stream, CAPTURE_UNSUPPORTED));
     UNSAFE;
-    struct done *done = hold(stream->latest);
-    wait_for(done);
-    let_go(done);
+    wait_for(latest_of(stream));
     return answer(settings.device[device].error);
 }
 
@@ -210,7 +206,7 @@ ENTRY(cuStreamQuery, hipStreamQuery)(void *handle) {
     CALL_ON(device, __func__, NULL);
     STREAM(stream, handle);
     if (stream->capture != NULL) return answer(invalidate(stream, CAPTURE_UNSUPPORTED));
-    return answer(is_reached(stream->latest) ? SUCCESS : NOT_READY);
+    return answer(is_reached(latest_of(stream)) ? SUCCESS : NOT_READY);
 }
 
 ENTRY(cuStreamWaitEvent, hipStreamWaitEvent)(void *handle, void *mark, unsigned flags) {
@@ -219,12 +215,7 @@ ENTRY(cuStreamWaitEvent, hipStreamWaitEvent)(void *handle, void *mark, unsigned 
     EVENT(event, mark);
     if (flags != 0) return answer(INVALID_VALUE);
     if (event->capture != NULL || stream->capture != NULL) return answer(wait_captured(stream, event));
-    if (event->done == NULL) return answer(SUCCESS);
-    pthread_mutex_lock(&queue_lock);
-    if (stream->waiting == 16) problem("more waits than the test driver can keep");
-    else stream->waits[stream->waiting++] = hold(event->done);
-    pthread_mutex_unlock(&queue_lock);
-    enqueue(stream, NULL, NULL); /* the wait is work too: the stream is not done before it */
+    wait_after(stream, event);
     return answer(SUCCESS);
 }
 
@@ -244,19 +235,12 @@ ENTRY(cuEventDestroy, hipEventDestroy)(void *handle) {
 }
 
 ENTRY(cuEventRecord, hipEventRecord)(void *mark, void *handle) {
-    struct done *done;
     CALL_ON(device, __func__, NULL);
     STREAM(stream, handle);
     EVENT(event, mark);
     if (event->device != device) return answer(INVALID_HANDLE);
     if (stream->capture != NULL) return answer(record_captured(stream, event));
-    event->capture = NULL;
-    enqueue(stream, NULL, &done);
-    pthread_mutex_lock(&queue_lock);
-    struct done *before = event->done;
-    event->done = done;
-    pthread_mutex_unlock(&queue_lock);
-    let_go(before);
+    record(event, stream);
     return answer(SUCCESS);
 }
 
@@ -265,9 +249,7 @@ ENTRY(cuEventSynchronize, hipEventSynchronize)(void *handle) {
     EVENT(event, handle);
     if (event->capture != NULL) return answer(CAPTURED_EVENT);
     UNSAFE;
-    struct done *done = hold(event->done);
-    wait_for(done);
-    let_go(done);
+    wait_for(done_of(event));
     return answer(settings.device[device].error);
 }
 
@@ -276,17 +258,27 @@ ENTRY(cuEventQuery, hipEventQuery)(void *handle) {
     EVENT(event, handle);
     if (event->capture != NULL) return answer(CAPTURED_EVENT);
     UNSAFE;
-    return answer(is_reached(event->done) ? SUCCESS : NOT_READY);
+    return answer(is_reached(done_of(event)) ? SUCCESS : NOT_READY);
+}
+
+static result reached_at(struct event *event, int64_t *nanoseconds) {
+    struct done *done = done_of(event);
+    if (done == NULL) return INVALID_HANDLE;
+    result code = is_reached(hold(done)) ? SUCCESS : NOT_READY;
+    *nanoseconds = (int64_t)done->nanoseconds;
+    let_go(done);
+    return code;
 }
 
 ENTRY(cuEventElapsedTime, hipEventElapsedTime)(float *milliseconds, void *start, void *end) {
     CALL_ON(device, __func__, NULL);
     EVENT(first, start);
     EVENT(last, end);
-    if (!first->timing || !last->timing || first->done == NULL || last->done == NULL) return answer(INVALID_HANDLE);
-    if (!is_reached(first->done) || !is_reached(last->done)) return answer(NOT_READY);
-    *milliseconds = (float)((double)((int64_t)last->done->nanoseconds - (int64_t)first->done->nanoseconds) / 1e6);
-    return answer(SUCCESS);
+    int64_t from = 0, to = 0;
+    result code = first->timing && last->timing ? reached_at(first, &from) : INVALID_HANDLE;
+    if (code == SUCCESS) code = reached_at(last, &to);
+    if (code == SUCCESS) *milliseconds = (float)((double)(to - from) / 1e6);
+    return answer(code);
 }
 
 /* ---- graphs ---- */

@@ -164,7 +164,7 @@ result submit(struct stream *stream, struct work *work) {
     }
     pthread_mutex_unlock(&queue_lock);
     if (code) drop_work(work);
-    else if (!captured) enqueue(stream, work, NULL);
+    else if (!captured) enqueue(stream, work);
     return code;
 }
 
@@ -244,9 +244,11 @@ result record_captured(struct stream *stream, struct event *event) {
 }
 
 static int alive(struct capture *wanted) {
-    for (struct capture *capture = captures; capture != NULL; capture = capture->next)
-        if (capture == wanted) return 1;
-    return 0;
+    int found = 0;
+    pthread_mutex_lock(&queue_lock);
+    for (struct capture *capture = captures; capture != NULL && !found; capture = capture->next) found = capture == wanted;
+    pthread_mutex_unlock(&queue_lock);
+    return found;
 }
 
 /* Of a stream or of an event that is captured. */

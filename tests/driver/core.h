@@ -192,9 +192,7 @@ struct stream {
     pthread_t thread;
     int has_thread;
     struct task *first, *last;
-    struct done *latest;         /* of the last work that was given */
-    struct done *waits[16];      /* for the next work */
-    int waiting;
+    struct done *latest;         /* of the last work that was given; for others latest_of */
     struct capture *capture;
     int place;                   /* among the capture's streams */
     unsigned seen[MAX_CAPTURED]; /* how much of each captured stream's work comes before what this one is given next */
@@ -203,7 +201,7 @@ struct stream {
 struct event {
     struct event *next;
     int device, timing;
-    struct done *done; /* NULL: never recorded */
+    struct done *done; /* NULL: never recorded; for others done_of */
     struct capture *capture;
     unsigned seen[MAX_CAPTURED];
 };
@@ -214,7 +212,13 @@ struct stream *stream_of(int device, void *handle); /* NULL, and a problem, wher
 struct event *event_of(void *handle);
 struct stream *new_stream(int device, int non_blocking);
 void end_stream(struct stream *stream);
-void enqueue(struct stream *stream, struct work *work, struct done **done);
+void enqueue(struct stream *stream, struct work *work);
+/* Of what was given last; held, since another thread's call may put its own in its place at any time. NULL where there is none. */
+struct done *latest_of(struct stream *stream);
+struct done *done_of(struct event *event);
+void record(struct event *event, struct stream *stream);
+void wait_after(struct stream *stream, struct event *event);
+/* These two let go of what they are given. */
 void wait_for(struct done *done);
 void wait_for_device(int device);
 int is_reached(struct done *done);

@@ -58,7 +58,6 @@ static void unlink_stream(struct stream *stream) {
         break;
     }
     let_go(stream->latest);
-    for (int i = 0; i < stream->waiting; i++) let_go(stream->waits[i]);
     free(stream);
 }
 
@@ -104,43 +103,70 @@ static struct stream *default_of(int device) {
     return defaults[device];
 }
 
-static void wait_before(struct task *task, struct stream *other) {
-    if (other->latest == NULL || other->latest->reached) return;
+static void wait_before(struct task *task, struct done *other) {
+    if (other == NULL || other->reached) return;
     if (task->waiting == 64) problem("more streams than the test driver can order");
-    else task->waits[task->waiting++] = hold(other->latest);
+    else task->waits[task->waiting++] = hold(other);
 }
 
-/* `done`, where it is not NULL, gets what says that the work is done, to be let go. The lock is held. */
-static void enqueue_locked(struct stream *stream, struct work *work, struct done **done) {
+/* The lock is held, and as long as it is the task does not begin. */
+static struct task *enqueue_locked(struct stream *stream, struct work *work) {
     struct task *task = calloc(1, sizeof *task);
     task->work = work;
     task->done = calloc(1, sizeof *task->done);
     task->done->references = 1;
-    for (int i = 0; i < stream->waiting; i++) task->waits[task->waiting++] = stream->waits[i];
-    stream->waiting = 0;
     if (stream->is_default) {
         for (struct stream *other = streams; other != NULL; other = other->next)
-            if (other->device == stream->device && !other->non_blocking) wait_before(task, other);
+            if (other->device == stream->device && !other->non_blocking) wait_before(task, other->latest);
     } else if (!stream->non_blocking) {
-        wait_before(task, default_of(stream->device));
+        wait_before(task, default_of(stream->device)->latest);
     }
     if (stream->last == NULL) stream->first = task;
     else stream->last->next = task;
     stream->last = task;
     let_go(stream->latest);
     stream->latest = hold(task->done);
-    if (done != NULL) *done = hold(task->done);
     if (!stream->has_thread) {
         stream->has_thread = 1;
         pthread_create(&stream->thread, NULL, serve, stream);
         pthread_detach(stream->thread);
     }
     pthread_cond_broadcast(&changed);
+    return task;
 }
 
-void enqueue(struct stream *stream, struct work *work, struct done **done) {
+void enqueue(struct stream *stream, struct work *work) {
     pthread_mutex_lock(&queue_lock);
-    enqueue_locked(stream, work, done);
+    enqueue_locked(stream, work);
+    pthread_mutex_unlock(&queue_lock);
+}
+
+struct done *latest_of(struct stream *stream) {
+    pthread_mutex_lock(&queue_lock);
+    struct done *done = hold(stream->latest);
+    pthread_mutex_unlock(&queue_lock);
+    return done;
+}
+
+struct done *done_of(struct event *event) {
+    pthread_mutex_lock(&queue_lock);
+    struct done *done = hold(event->done);
+    pthread_mutex_unlock(&queue_lock);
+    return done;
+}
+
+void record(struct event *event, struct stream *stream) {
+    pthread_mutex_lock(&queue_lock);
+    let_go(event->done);
+    event->capture = NULL;
+    event->done = hold(enqueue_locked(stream, NULL)->done);
+    pthread_mutex_unlock(&queue_lock);
+}
+
+/* The wait is work too: the stream is not done before it. */
+void wait_after(struct stream *stream, struct event *event) {
+    pthread_mutex_lock(&queue_lock);
+    if (event->done != NULL) wait_before(enqueue_locked(stream, NULL), event->done);
     pthread_mutex_unlock(&queue_lock);
 }
 
@@ -149,12 +175,15 @@ void wait_for(struct done *done) {
     pthread_mutex_lock(&queue_lock);
     while (!done->reached) pthread_cond_wait(&changed, &queue_lock);
     pthread_mutex_unlock(&queue_lock);
+    let_go(done);
 }
 
 int is_reached(struct done *done) {
+    if (done == NULL) return 1;
     pthread_mutex_lock(&queue_lock);
-    int reached = done == NULL || done->reached;
+    int reached = done->reached;
     pthread_mutex_unlock(&queue_lock);
+    let_go(done);
     return reached;
 }
 
@@ -166,14 +195,10 @@ void wait_for_device(int device) {
         if (stream->device == device && stream->latest != NULL) all[count++] = hold(stream->latest);
     if (default_of(device)->latest != NULL) all[count++] = hold(default_of(device)->latest);
     pthread_mutex_unlock(&queue_lock);
-    for (int i = 0; i < count; i++) {
-        wait_for(all[i]);
-        let_go(all[i]);
-    }
+    for (int i = 0; i < count; i++) wait_for(all[i]);
 }
 
 /* ---- streams and events as handles ---- */
-
 
 struct stream *stream_of(int device, void *handle) {
     struct stream *found = NULL;

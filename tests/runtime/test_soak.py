@@ -23,6 +23,12 @@ def test_eight_threads_leave_the_driver_silent_and_balanced(gpu: Driver, kernel_
         sys.setswitchinterval(interval)
 
 
+@pytest.mark.parametrize("vendor", VENDORS.values(), ids=list(VENDORS))
+def test_the_driver_of_these_tests_bears_calls_of_many_threads_at_once(vendor: Vendor, driver_paths: dict[str, Path]) -> None:
+    """In a process of its own: what they would break is its heap."""
+    fresh(f"from tests.driver.crowd import crowd\ncrowd({vendor.backend!r}, {str(driver_paths[vendor.backend])!r}, laps=1000)")
+
+
 ROUNDS = """
 from pathlib import Path
 from gompute.handles.kernel_set import load
