@@ -298,6 +298,14 @@ def test_a_root_can_be_lowered_before_the_code_generators_are_loaded() -> None:
     assert fresh(loaded).split() == ["False", "True", "True"]
 
 
+def test_text_is_joined_where_no_code_generator_is_loaded() -> None:
+    """The calling process puts PTX together itself, and would take longer to load one than to join."""
+    assert fresh('import sys, gompute.build.making; print("llvmlite" in sys.modules, "gompute.backends.ptx" in sys.modules)').split() == [
+        "False",
+        "True",
+    ]
+
+
 @pytest.mark.parametrize(
     ("packages", "poisoned"),
     [

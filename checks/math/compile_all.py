@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from gompute.backends import generate
+from gompute.backends.pipeline import generate
 from gompute.frontend import compile_root
 from gompute.targets import all_targets, parse_target
 

@@ -21,7 +21,7 @@ import gmpy2
 from fingerprint import fingerprint
 
 import gompute as g
-from gompute.backends import toolchain
+from gompute.backends.pipeline import toolchain
 from gompute.lang.math_function import NAMES
 from gompute.lang.types import SCALARS
 

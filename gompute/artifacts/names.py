@@ -5,10 +5,22 @@ from __future__ import annotations
 import keyword
 import re
 import sys
+from collections.abc import Sequence
 
 from gompute.targets import KINDS, BlobKind, Target, all_targets
 
-__all__ = ["INDEX", "LISTINGS", "MODULE", "blob_file", "is_identifier", "is_root_name", "is_set_file", "listing_file", "module_fault"]
+__all__ = [
+    "INDEX",
+    "LISTINGS",
+    "MODULE",
+    "blob_file",
+    "describe_unit",
+    "is_identifier",
+    "is_root_name",
+    "is_set_file",
+    "listing_file",
+    "module_fault",
+]
 
 #: The file that makes a directory a kernel set.
 INDEX = "index.json"
@@ -33,6 +45,12 @@ def is_root_name(name: str) -> bool:
 def is_identifier(name: str) -> bool:
     """Whether a kernel, a symbol or a params type may have this name: a C identifier of at most 255 characters."""
     return _IDENTIFIER.fullmatch(name) is not None
+
+
+def describe_unit(kernels: Sequence[str], target: Target) -> str:
+    """How messages name what is being compiled: `kernels a, b for sm_89`."""
+    noun = "kernel" if len(kernels) == 1 else "kernels"
+    return f"{noun} {', '.join(kernels) or '(none)'} for {target.name}"
 
 
 def blob_file(root: str, target: Target, kind: BlobKind) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from gompute.artifacts.entry import KernelEntry
 from gompute.targets import BlobKind
@@ -34,12 +34,24 @@ class Piece(NamedTuple):
         code: a PTX text, or an object file.
         shared: bytes of static shared memory by kernel symbol.
         listings: text by `ir` (the optimised module) and `asm`, as far as asked for.
+        toolchain: versions of the programs and libraries that generated it, by name.
     """
 
     kernels: tuple[KernelEntry, ...]
     code: bytes
     shared: Mapping[str, int]
     listings: Mapping[Listing, str]
+    toolchain: Mapping[str, str]
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What goes with kernels and code, as JSON."""
+        return {"shared": dict(self.shared), "listings": dict(self.listings), "toolchain": dict(self.toolchain)}
+
+    @classmethod
+    def of(cls, kernels: tuple[KernelEntry, ...], code: bytes, facts: Mapping[str, Any]) -> Piece:
+        """A piece whose `facts` are these."""
+        return cls(kernels, code, facts["shared"], facts["listings"], facts["toolchain"])
 
 
 class Generated(NamedTuple):

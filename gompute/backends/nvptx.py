@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from llvmlite import binding as llvm
 
-from gompute.artifacts.entry import KernelEntry, Resources
+from gompute.artifacts.entry import KernelEntry
 from gompute.backends import ptx
 from gompute.backends.blob import Blob
+from gompute.backends.joining import is_text, join_texts
 from gompute.backends.work import Output, Unit, Whole
 from gompute.errors import CompileError, InternalError
 
@@ -38,30 +39,25 @@ def join(whole: Whole) -> Output:
 
     Raises:
         CompileError: there can be no cubin, or ptxas refused the PTX.
-        InternalError: ptxas does not report on a kernel.
+        InternalError: the texts are not for one target, or ptxas does not report on a kernel.
     """
-    target = whole.target
-    text = ptx.join([piece.code for piece in whole.pieces])  # each was read back when it was generated
-    assert target.ptx_version is not None
-    blobs = [Blob("ptx", text, f"{target.ptx_version[0]}.{target.ptx_version[1]}")]
-    resources = {symbol: Resources(shared=size) for symbol, size in whole.shared.items()}
-    toolchain: dict[str, str] = {}
-    if "cubin" in whole.emit:
-        from gompute.backends import ptxas  # most builds ship PTX alone
+    texts, target = join_texts(whole), whole.target
+    if is_text(target, whole.emit):
+        return texts
+    from gompute.backends import ptxas  # most builds ship PTX alone
 
-        if "cubin" not in target.kinds:
-            raise CompileError(
-                f"{whole.name}: ptxas {ptxas.version()} makes no machine code for {target.name}; the oldest it knows is "
-                f"{target.ptxas_arch}.\n  Leave out the cubin for {target.name}: drivers compile its PTX."
-            )
-        assembled = ptxas.assemble(blobs[0].data, target.ptxas_arch, whole.name)
-        missing = resources.keys() - assembled.resources.keys()
-        if missing:
-            raise InternalError(f"{whole.name}: ptxas reports no resources of {', '.join(sorted(missing))}")
-        resources = {symbol: assembled.resources[symbol] for symbol in resources}
-        toolchain["ptxas"] = ptxas.version()
-        blobs.append(Blob("cubin", assembled.cubin, toolchain["ptxas"]))
-    return Output(tuple(blobs), resources, toolchain)
+    if "cubin" not in target.kinds:
+        raise CompileError(
+            f"{whole.name}: ptxas {ptxas.version()} makes no machine code for {target.name}; the oldest it knows is "
+            f"{target.ptxas_arch}.\n  Leave out the cubin for {target.name}: drivers compile its PTX."
+        )
+    assembled = ptxas.assemble(texts.blobs[0].data, target.ptxas_arch, whole.name)
+    missing = texts.resources.keys() - assembled.resources.keys()
+    if missing:
+        raise InternalError(f"{whole.name}: ptxas reports no resources of {', '.join(sorted(missing))}")
+    version = ptxas.version()
+    resources = {symbol: assembled.resources[symbol] for symbol in texts.resources}
+    return Output((*texts.blobs, Blob("cubin", assembled.cubin, version)), resources, {"ptxas": version})
 
 
 def _check(unit: str, kernels: tuple[KernelEntry, ...], target: Target, module: ptx.PtxModule) -> None:

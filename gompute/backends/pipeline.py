@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
@@ -14,6 +13,7 @@ from llvmlite import binding as llvm
 from gompute.artifacts.entry import KernelEntry
 from gompute.backends import blocks, literals, truths
 from gompute.backends.blob import Generated, Listing, Piece
+from gompute.backends.joining import generated
 from gompute.backends.limits import check_limits, static_shared
 from gompute.backends.optimize import internalise, name_locals, optimise, set_options
 from gompute.backends.work import Output, Unit, Whole
@@ -119,7 +119,7 @@ def compile_piece(
                 listings["asm"] = assembly
             code = backend.code(unit)
         timed("generate")
-    return Piece(kernels, code, shared, listings)
+    return Piece(kernels, code, shared, listings, _llvm())
 
 
 def join_pieces(pieces: Sequence[Piece], target: Target, *, emit: frozenset[str] = frozenset()) -> Generated:
@@ -135,14 +135,7 @@ def join_pieces(pieces: Sequence[Piece], target: Target, *, emit: frozenset[str]
     """
     _initialise()
     whole = Whole(tuple(pieces), target, emit)
-    made = _load(target.backend).join(whole)
-    listings: dict[Listing, str] = {}
-    for kind in ("ir", "asm"):
-        parts = [piece.listings[kind] for piece in pieces if kind in piece.listings]
-        if parts:
-            listings[kind] = "\n".join(parts)
-    filled = tuple(replace(kernel, resources=made.resources[kernel.symbol]) for kernel in whole.kernels)
-    return Generated(made.blobs, filled, listings, {**_llvm(), **made.toolchain})
+    return generated(whole, _load(target.backend).join(whole))
 
 
 def examine(ir: str, kernels: tuple[KernelEntry, ...], target: Target) -> None:

@@ -7,14 +7,14 @@ from contextlib import closing
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from llvmlite import binding as llvm
-
 from gompute.artifacts.entry import KernelEntry, Resources
+from gompute.artifacts.names import describe_unit
 from gompute.backends.blob import Blob, Piece
 from gompute.errors import CompileError
-from gompute.ir.parse import describe_unit
 
 if TYPE_CHECKING:
+    from llvmlite import binding as llvm
+
     from gompute.targets import Target
 
 __all__ = ["Output", "Unit", "Whole"]

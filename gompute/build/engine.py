@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from gompute.artifacts.name_table import Known
@@ -128,6 +128,7 @@ class _Run:
         self._records = None if store is None else Records(store)
         self._limits = limits
         self._waiting = _Waiting(lanes)
+        self._meanwhile: deque[Callable[[], None]] = deque()
         self._running: dict[int, Task] = {}
         self._known = Known()
         self._number = 0
@@ -143,14 +144,17 @@ class _Run:
                 outcomes[number] = outcome
                 self._reporter.finished(outcome)
 
-            return Making(job, self._store, self._records, self._known, self._waiting.add, end)
+            return Making(job, self._store, self._records, self._known, self._waiting.add, self._meanwhile.append, end)
 
         for number, job in enumerate(jobs):
             ends(number, job).start()
         try:
-            while self._waiting or self._running:
+            while self._waiting or self._running or self._meanwhile:
                 self._hand_out()
-                self._hear()
+                if self._meanwhile:
+                    self._meanwhile.popleft()()
+                else:
+                    self._hear()
         except ZygoteEnded as ended:
             units = ", ".join(dict.fromkeys(f"{task.job.root_name} for {task.job.target.name}" for task in self._running.values()))
             raise CompileError(

@@ -5,11 +5,17 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib.machinery import PathFinder
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["digest", "python_identity", "toolchain_identity"]
+from gompute.build.wire import encode
+
+if TYPE_CHECKING:
+    from gompute.build.job import Job
+
+__all__ = ["blob_key", "code_key", "digest", "python_identity", "toolchain_identity", "tools"]
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # What turns source into code: everything but the runtime and the command line.
@@ -38,6 +44,24 @@ def toolchain_identity() -> dict[str, str]:
 def python_identity() -> str:
     """The interpreter that runs the frontend."""
     return f"{sys.implementation.name} {sys.version}"
+
+
+def code_key(job: Job, entries: Sequence[Mapping[str, Any]], ir: str) -> str:
+    """Of the code of some kernels, with their entries of the name table and the hash of their IR."""
+    listings = sorted({"ir", "asm"} & job.emit)
+    # Where the checks stand in the source is no part of the code.
+    told = [{name: value for name, value in entry.items() if name != "checks"} for entry in entries]
+    return digest("code", ir, encode({"entries": told}), job.target.name, str(job.mode), ",".join(listings), *tools())
+
+
+def blob_key(job: Job, pieces: Iterable[str]) -> str:
+    """Of a root's blobs, with the hash of each of its pieces in order."""
+    return digest("blob", job.target.name, str(job.mode), ",".join(sorted(job.emit)), *tools(), *pieces)
+
+
+def tools() -> list[str]:
+    """`toolchain_identity` as a list."""
+    return [f"{name} {identity}" for name, identity in sorted(toolchain_identity().items())]
 
 
 def _own_sources() -> Iterator[str | bytes]:

@@ -5,39 +5,42 @@ from __future__ import annotations
 import hashlib
 import time
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from gompute.artifacts.checked import Node
 from gompute.artifacts.entry import KernelEntry
 from gompute.artifacts.name_table import Known, kernel_from_node, kernel_to_json
+from gompute.backends.blob import Piece
+from gompute.backends.joining import generated, is_text, join_texts
+from gompute.backends.work import Whole
 from gompute.build.job import CodegenJob, CompileJob, Job, mode_order
-from gompute.build.keys import digest, python_identity, toolchain_identity
+from gompute.build.keys import blob_key, code_key, digest, python_identity, toolchain_identity
 from gompute.build.outcome import Compiled, CompiledBlob, Failed, Outcome, Step
 from gompute.build.records import Lowered, Records
 from gompute.build.store import Store
 from gompute.build.task import Answer, Task
 from gompute.build.wire import Message, encode
+from gompute.errors import InternalError
 
 __all__ = ["Making"]
 
 Entries = Sequence[Mapping[str, Any]]
 
+_NEW = "a kernel of it is new"
+
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """The code of one kernel, with what goes with it (`shared`, `listings`), and a hash of all that."""
+    """The code of one kernel, with what goes with it (`Piece.facts`), and a hash of all that where it is of use."""
 
     entries: Entries
     facts: Mapping[str, Any]
     code: bytes
-    key: str
-
-    @classmethod
-    def of(cls, entries: Entries, facts: Mapping[str, Any], code: bytes) -> _Piece:
-        """Hashed as soon as it is there, while others are being made."""
-        return cls(entries, facts, code, digest(encode({"entries": list(entries), "facts": dict(facts)}), code))
+    key: str = ""
 
 
 class Making:
@@ -47,6 +50,7 @@ class Making:
         store, records: the cache; both None where there is none.
         known: see `gompute.artifacts.name_table.Known`.
         add: takes a task for a worker.
+        meanwhile: takes what this process can do while workers are at work.
         end: takes the outcome, once.
     """
 
@@ -57,6 +61,7 @@ class Making:
         records: Records | None,
         known: Known,
         add: Callable[[Task], None],
+        meanwhile: Callable[[Callable[[], None]], None],
         end: Callable[[Outcome], None],
     ) -> None:
         self._job = job
@@ -64,13 +69,23 @@ class Making:
         self._records = records
         self._known = known
         self._add = add
+        self._meanwhile = meanwhile
         self._end = end
+        self._text = is_text(job.target, job.emit)
         self._began = time.monotonic()
         self._variants: list[Lowered] = []
-        self._offered: dict[str, tuple[Entries, str, _Piece]] = {}
+        self._offered: dict[str, tuple[Entries, str]] = {}
+        self._offers = True
+        self._why: tuple[str, ...] = ()
+        self._done = False
+        self._from_nothing()
+
+    def _from_nothing(self) -> None:
+        """Nothing is made yet."""
         self._units: list[tuple[Entries, str]] = []
         self._pieces: dict[int, _Piece] = {}
         self._open = 0
+        self._lost = False
         self._lowered = False
         self._count = 0
         self._reads: Mapping[str, Any] = {"sources": {}}
@@ -79,8 +94,6 @@ class Making:
         self._failures: list[tuple[tuple[str, ...], str, bool]] = []
         self._said: list[str] = []
         self._steps: list[Step] = []
-        self._why: tuple[str, ...] = ()
-        self._done = False
 
     def start(self) -> None:
         """Take what the cache has, and add a task for the rest."""
@@ -140,13 +153,18 @@ class Making:
 
     def _offer(self) -> dict[str, str]:
         """What decided the kernels that were lowered before and whose code is there, by name: one that is decided by the same is kept."""
-        if not self._variants or self._variants[0].toolchain != toolchain_identity() or self._variants[0].python != python_identity():
+        if (
+            not self._offers
+            or not self._variants
+            or self._variants[0].toolchain != toolchain_identity()
+            or self._variants[0].python != python_identity()
+        ):
             return {}
         before = self._variants[0]
         for entries, ir in before.units:
             (name, *others) = _names(entries)
-            if not others and name in before.digests and (piece := self._known_piece(entries, ir)) is not None:
-                self._offered[name] = entries, ir, piece
+            if not others and name in before.digests and self._has_code(entries, ir):
+                self._offered[name] = entries, ir
         return {name: before.digests[name] for name in self._offered}
 
     def _told(self, message: Message) -> None:
@@ -177,30 +195,42 @@ class Making:
         names = tuple(str(kernel["name"]) for kernel in kernels)
         self._steps.append(Step("lower", names, False, answer.seconds, answer.body.get("phases", {}), "; ".join(self._why)))
         if self._job.check_only:
-            self._finish(kernels, (), {}, {})
+            self._finish(self._kernels(kernels))
             return
-        for name in answer.body["kept"]:
-            entries, ir, piece = self._offered[name]
-            self._units.append((entries, ir))
-            self._have(len(self._units) - 1, piece)
+        first = len(self._units)
+        self._units += [self._offered[name] for name in answer.body["kept"]]
         self._lowered = True
         if self._records is not None and self._reads["unknown"] is None and not self._failures:
             units, digests = tuple(self._units[number] for number in self._in_order()), answer.body["digests"]
             made = Lowered(self._reads, units, digests, self._left_out, answer.said, toolchain_identity(), python_identity())
-            self._records.keep(self._job, made, self._variants)
+            self._meanwhile(partial(self._records.keep, self._job, made, self._variants))
+        self._open += 1
+        self._meanwhile(partial(self._take_kept, range(first, len(self._units))))
+
+    def _take_kept(self, numbers: range) -> None:
+        """The code of kernels that were kept. Others may have dropped it from the cache since it was offered, or it is damaged."""
+        self._open -= 1
+        for number in numbers:
+            piece = self._known_piece(*self._units[number])
+            if piece is None:
+                self._lost = True
+            else:
+                self._have(number, piece)
         self._go_on()
 
     # ---- IR to code ----
 
     def _known_piece(self, entries: Entries, ir: str) -> _Piece | None:
-        kept = None if self._store is None else self._store.get("code", self._code_key(entries, ir))
-        return None if kept is None else _Piece.of(entries, kept.body["facts"], kept.blobs[0])
+        kept = None if self._store is None else self._store.get("code", code_key(self._job, entries, ir))
+        return None if kept is None else self._piece(entries, kept.body["facts"], kept.blobs[0])
 
-    def _code_key(self, entries: Entries, ir: str) -> str:
-        listings = sorted({"ir", "asm"} & self._job.emit)
-        # Where the checks stand in the source is no part of the code.
-        told = [{name: value for name, value in entry.items() if name != "checks"} for entry in entries]
-        return digest("code", ir, encode({"entries": told}), self._job.target.name, str(self._job.mode), ",".join(listings), *_tools())
+    def _has_code(self, entries: Entries, ir: str) -> bool:
+        return self._store is not None and self._store.has("code", code_key(self._job, entries, ir))
+
+    def _piece(self, entries: Entries, facts: Mapping[str, Any], code: bytes) -> _Piece:
+        """Hashed as soon as it is there, while others are being made; where they are only put together, their hashes are of no use."""
+        key = "" if self._text else digest(encode({"entries": list(entries), "facts": dict(facts)}), code)
+        return _Piece(entries, facts, code, key)
 
     def _have(self, number: int, piece: _Piece) -> None:
         self._pieces[number] = piece
@@ -214,18 +244,18 @@ class Making:
             "kernels": list(entries),
             "target": self._job.target.name,
             "emit": sorted(self._job.emit),
-            "whole": self._count == 1,
+            "whole": self._count == 1 and not self._text,
             **mode_order(self._job.mode),
         }
 
         def generated(answer: Answer) -> None:
             self._open -= 1
             self._heard(answer.said)
-            piece = _Piece.of(entries, answer.body["piece"], answer.blobs[0])
+            piece = self._piece(entries, answer.body["piece"], answer.blobs[0])
             self._pieces[number] = piece
             self._steps.append(Step("code", _names(entries), False, answer.seconds, answer.body.get("phases", {}), why))
             if self._store is not None:
-                self._store.put("code", self._code_key(entries, ir), {"facts": piece.facts}, [piece.code])
+                self._store.put("code", code_key(self._job, entries, ir), {"facts": piece.facts}, [piece.code])
             if "blobs" in answer.body:
                 self._whole = answer.body, answer.blobs[1:]
             self._go_on()
@@ -248,17 +278,27 @@ class Making:
         if self._failures:
             self._fail()
             return
-        key = None if self._store is None else self._blob_key()
+        if self._lost:
+            self._offers, self._offered = False, {}
+            done = [step for step in self._steps if not step.reused]
+            self._from_nothing()
+            self._steps = done
+            self._lower()
+            return
+        if self._text:
+            self._put_together()
+            return
+        pieces = [self._pieces[number] for number in self._in_order()]
+        key = None if self._store is None else blob_key(self._job, (piece.key for piece in pieces))
         if self._whole is not None:
             self._joined(key, *self._whole)
             return
         kept = None if self._store is None or key is None else self._store.get("blob", key)
-        names = tuple(name for number in self._in_order() for name in _names(self._units[number][0]))
+        names = self._all_names()
         if kept is not None:
             self._steps.append(Step("join", names, True))
-            self._finish(kept.body["kernels"], kept.body["made"], kept.body["listings"], kept.body["toolchain"], kept.blobs)
+            self._made(kept.body, kept.body["made"], kept.blobs)
             return
-        pieces = [self._pieces[number] for number in self._in_order()]
         order = {
             "work": "join",
             "root": self._job.root_name,
@@ -270,25 +310,49 @@ class Making:
 
         def joined(answer: Answer) -> None:
             self._heard(answer.said)
-            self._steps.append(Step("join", names, False, answer.seconds, answer.body.get("phases", {}), "a kernel of it is new"))
+            self._steps.append(Step("join", names, False, answer.seconds, answer.body.get("phases", {}), _NEW))
             self._joined(key, answer.body, answer.blobs)
 
         self._add(Task(self._job, "link", names, order, [piece.code for piece in pieces], joined, self._ended))
+
+    def _put_together(self) -> None:
+        """Join texts: it takes less time than to ask another process for it, or to look for the result in the cache."""
+        began, names = time.monotonic(), self._all_names()
+        given = (self._pieces[number] for number in self._in_order())
+        pieces = tuple(Piece.of(self._kernels(piece.entries), piece.code, piece.facts) for piece in given)
+        whole = Whole(pieces, self._job.target, self._job.emit)
+        try:
+            made = generated(whole, join_texts(whole))
+        except InternalError as error:
+            self._ended(names, f"{error}", True, "")
+            return
+        if len(pieces) > 1:
+            seconds, reused = time.monotonic() - began, all(step.reused for step in self._steps)
+            self._steps.append(Step("join", names, True) if reused else Step("join", names, False, seconds, {"link": seconds}, _NEW))
+        blobs = tuple(CompiledBlob(blob.kind, blob.data, blob.version) for blob in made.blobs)
+        self._finish(made.kernels, blobs, {str(kind): text for kind, text in made.listings.items()}, made.toolchain)
 
     def _in_order(self) -> list[int]:
         """The kernels' numbers in the order of the name table, whatever the order was in which they came."""
         return sorted(range(len(self._units)), key=lambda number: _names(self._units[number][0]))
 
-    def _blob_key(self) -> str:
-        parts = (self._pieces[number].key for number in self._in_order())
-        return digest("blob", self._job.target.name, str(self._job.mode), ",".join(sorted(self._job.emit)), *_tools(), *parts)
+    def _all_names(self) -> tuple[str, ...]:
+        return tuple(name for number in self._in_order() for name in _names(self._units[number][0]))
 
     def _joined(self, key: str | None, body: Mapping[str, Any], blobs: tuple[bytes, ...]) -> None:
         if self._store is not None and key is not None:
             kept = {name: body[name] for name in ("kernels", "listings", "toolchain")}
             # The key `blobs` of a message is the wire's own.
             self._store.put("blob", key, {"made": body["blobs"], **kept}, blobs)
-        self._finish(body["kernels"], body["blobs"], body["listings"], body["toolchain"], blobs)
+        self._made(body, body["blobs"], blobs)
+
+    def _made(self, body: Mapping[str, Any], blobs: Sequence[Mapping[str, Any]], data: Sequence[bytes]) -> None:
+        """The root's blobs are there, as a worker gave them."""
+        made = tuple(CompiledBlob(blob["kind"], code, blob["version"]) for blob, code in zip(blobs, data, strict=True))
+        self._finish(self._kernels(body["kernels"]), made, body["listings"], body["toolchain"])
+
+    def _kernels(self, entries: Iterable[object]) -> tuple[KernelEntry, ...]:
+        return tuple(kernel_from_node(Node(entry), self._known) for entry in entries)
 
     # ---- outcomes ----
 
@@ -313,24 +377,20 @@ class Making:
 
     def _finish(
         self,
-        kernels: Sequence[object],
-        blobs: Sequence[Mapping[str, Any]],
-        listings: Mapping[str, str],
-        toolchain: Mapping[str, str],
-        data: Sequence[bytes] = (),
+        kernels: tuple[KernelEntry, ...],
+        blobs: tuple[CompiledBlob, ...] = (),
+        listings: Mapping[str, str] = MappingProxyType({}),
+        toolchain: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        table: tuple[KernelEntry, ...] = tuple(kernel_from_node(Node(kernel), self._known) for kernel in kernels)
-        made = tuple(CompiledBlob(blob["kind"], code, blob["version"]) for blob, code in zip(blobs, data, strict=True))
         self._done = True
         seconds = time.monotonic() - self._began
         said = "".join(self._said)
-        steps = tuple(self._steps)
+        compiled = {step.kernels for step in self._steps if step.work == "code" and not step.reused}
+        steps = tuple(step for step in self._steps if not step.reused or step.kernels not in compiled)  # some came from the cache later
         ir = {name: digest for entries, digest in self._units for name in _names(entries)}
-        self._end(Compiled(self._job, table, made, listings, self._reads, toolchain, self._left_out, said, seconds, steps, self._why, ir))
-
-
-def _tools() -> list[str]:
-    return [f"{name} {identity}" for name, identity in sorted(toolchain_identity().items())]
+        self._end(
+            Compiled(self._job, kernels, blobs, listings, self._reads, toolchain, self._left_out, said, seconds, steps, self._why, ir)
+        )
 
 
 def _names(entries: Entries) -> tuple[str, ...]:

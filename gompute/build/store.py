@@ -24,7 +24,8 @@ __all__ = ["KINDS", "LIMIT", "Entry", "Kind", "Store"]
 
 Kind = Literal["root", "ir", "code", "blob", "done"]
 KINDS: tuple[Kind, ...] = ("root", "ir", "code", "blob", "done")
-"""What a root has read and gave; a kernel's IR; its code; a root's blobs; what a command has read and gave."""
+"""What a root has read and gave; a kernel's IR; its code; a root's blobs, where more than putting texts together makes them of that; what a
+command has read and gave."""
 
 LIMIT = 2 << 30
 """Bytes beyond which the entries that were not used for longest go."""
@@ -77,6 +78,10 @@ class Store:
             with suppress(OSError):
                 os.utime(path)
         return message
+
+    def has(self, kind: Kind, key: str) -> bool:
+        """Whether something was put under this key; only `get` tells whether it is whole."""
+        return self._path(kind, key).exists()
 
     def put(self, kind: Kind, key: str, body: Mapping[str, Any], blobs: Sequence[bytes] = ()) -> None:
         """Keep a result. Where that cannot be, it is said once, and nothing more is written."""

@@ -9,20 +9,18 @@ import time
 import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gompute import frontend
 from gompute.artifacts.checked import Node
 from gompute.artifacts.entry import KernelEntry
 from gompute.artifacts.name_table import Known, kernel_from_json, kernel_from_node, kernel_to_json
+from gompute.backends.blob import Piece
 from gompute.build.job import mode_of
 from gompute.build.roots import IR_SUFFIXES
 from gompute.build.serve import Report
 from gompute.errors import CompileError, Error, InternalError
 from gompute.targets import Target, parse_target
-
-if TYPE_CHECKING:
-    from gompute import backends
 
 __all__ = ["compile_unit", "foresee", "prepare"]
 
@@ -42,9 +40,9 @@ def foresee(order: Mapping[str, Any]) -> None:
 
 
 def _load_backend(order: Mapping[str, Any]) -> None:
-    from gompute import backends
+    from gompute.backends import pipeline
 
-    backends.prepare([parse_target(order["target"]).backend])
+    pipeline.prepare([parse_target(order["target"]).backend])
 
 
 def compile_unit(order: Mapping[str, Any], blobs: Sequence[bytes], report: Report) -> Answer:
@@ -89,8 +87,8 @@ def _ir(order: Mapping[str, Any], _: Sequence[bytes], report: Report, clock: _Cl
 
 def _check(order: Mapping[str, Any], _: Sequence[bytes], report: Report, clock: _Clock) -> Answer:
     """Import and check a root."""
-    from gompute.backends import examine
     from gompute.backends.limits import check_limits
+    from gompute.backends.pipeline import examine
 
     target = parse_target(order["target"])
     lowering = _begin(order, target, report, clock)
@@ -158,13 +156,13 @@ def _lowering(order: Mapping[str, Any], target: Target) -> frontend.Lowering:
 
 def _code(order: Mapping[str, Any], blobs: Sequence[bytes], report: Report, clock: _Clock) -> Answer:
     """One kernel's IR to its code; where it is all that its root has, to the root's blobs too."""
-    from gompute import backends
+    from gompute.backends import pipeline
 
     target, emit = parse_target(order["target"]), frozenset(order["emit"])
     kernels = tuple(kernel_from_json(kernel) for kernel in order["kernels"])
     report("codegen", [kernel.name for kernel in kernels])
-    piece = backends.compile_piece(blobs[0].decode(), kernels, target, emit=emit, mode=mode_of(order), timed=clock.lap)
-    answer: dict[str, Any] = {"piece": {"shared": dict(piece.shared), "listings": dict(piece.listings)}}
+    piece = pipeline.compile_piece(blobs[0].decode(), kernels, target, emit=emit, mode=mode_of(order), timed=clock.lap)
+    answer: dict[str, Any] = {"piece": piece.facts}
     if not order["whole"]:
         return answer, [piece.code]
     more, made = _joined([piece], target, emit)
@@ -174,14 +172,11 @@ def _code(order: Mapping[str, Any], blobs: Sequence[bytes], report: Report, cloc
 
 def _join(order: Mapping[str, Any], blobs: Sequence[bytes], report: Report, clock: _Clock) -> Answer:
     """All pieces of a root to its blobs."""
-    from gompute import backends
 
     target, emit = parse_target(order["target"]), frozenset(order["emit"])
     known = Known()
     pieces = [
-        backends.Piece(
-            tuple(kernel_from_node(Node(kernel), known) for kernel in piece["kernels"]), code, piece["shared"], piece["listings"]
-        )
+        Piece.of(tuple(kernel_from_node(Node(kernel), known) for kernel in piece["kernels"]), code, piece)
         for piece, code in zip(order["pieces"], blobs, strict=True)
     ]
     report("link", [kernel.name for piece in pieces for kernel in piece.kernels])
@@ -190,10 +185,10 @@ def _join(order: Mapping[str, Any], blobs: Sequence[bytes], report: Report, cloc
     return made
 
 
-def _joined(pieces: Sequence[backends.Piece], target: Target, emit: frozenset[str]) -> Answer:
-    from gompute import backends
+def _joined(pieces: Sequence[Piece], target: Target, emit: frozenset[str]) -> Answer:
+    from gompute.backends import pipeline
 
-    made = backends.join_pieces(pieces, target, emit=emit)
+    made = pipeline.join_pieces(pieces, target, emit=emit)
     return {
         "kernels": [kernel_to_json(kernel) for kernel in made.kernels],
         "blobs": [{"kind": blob.kind, "version": blob.version} for blob in made.blobs],

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from gompute.build.cache_files import default_folder, opened, path_of
-from gompute.build.keys import digest, python_identity, toolchain_identity
+from gompute.build.keys import digest, python_identity, tools
 from gompute.build.wire import WireError, decode
 from gompute.lang.digests import hash_file, hash_folder
 
@@ -98,7 +98,7 @@ def command_key(arguments: Sequence[str]) -> str:
 
 
 def _identity() -> str:
-    return digest(python_identity(), *(f"{name} {identity}" for name, identity in sorted(toolchain_identity().items())))
+    return digest(python_identity(), *tools())
 
 
 def _lies(place: str, written: Mapping[str, str]) -> bool:

@@ -8,18 +8,13 @@ from typing import TYPE_CHECKING
 
 from llvmlite import binding as llvm
 
+from gompute.artifacts.names import describe_unit
 from gompute.errors import CompileError
 
 if TYPE_CHECKING:
     from gompute.targets import Target
 
-__all__ = ["describe_unit", "indented", "parsed"]
-
-
-def describe_unit(kernels: Sequence[str], target: Target) -> str:
-    """How messages name what is being compiled: `kernels a, b for sm_89`."""
-    noun = "kernel" if len(kernels) == 1 else "kernels"
-    return f"{noun} {', '.join(kernels) or '(none)'} for {target.name}"
+__all__ = ["indented", "parsed"]
 
 
 @contextmanager

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from llvmlite import binding as llvm
 
 from gompute.artifacts.entry import KernelEntry
+from gompute.artifacts.names import describe_unit
 from gompute.errors import CompileError
 from gompute.ir.intrinsics import CPU_LARGEST_COPY, refusal, split_name
 from gompute.ir.outline import FunctionOutline, ModuleOutline, outline
-from gompute.ir.parse import describe_unit
 
 if TYPE_CHECKING:
     from gompute.targets import Target

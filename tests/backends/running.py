@@ -8,7 +8,8 @@ from typing import Any
 
 from llvmlite import binding as llvm
 
-from gompute.backends import cpu, prepare
+from gompute.backends import cpu
+from gompute.backends.pipeline import prepare
 from gompute.targets import parse_target
 
 __all__ = ["run"]

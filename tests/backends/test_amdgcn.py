@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gompute.artifacts.entry import ArgumentEntry
-from gompute.backends import codeobject, generate, lld
+from gompute.backends import codeobject, lld
+from gompute.backends.pipeline import generate
 from gompute.errors import InternalError
 from gompute.targets import Target, all_targets, parse_target
 from tests.backends.modules import entry, kernel, raw_fill, scale_relu

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gompute.backends import codeobject, generate
+from gompute.backends import codeobject
 from gompute.backends.elf import ElfFile, MalformedElf, Note
+from gompute.backends.pipeline import generate
 from gompute.targets import parse_target
 from tests.backends.modules import scale_relu
 

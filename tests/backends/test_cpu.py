@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gompute.backends import generate, lld
+from gompute.backends import lld
 from gompute.backends.elf import ElfFile
+from gompute.backends.pipeline import generate
 from gompute.errors import CompileError
 from gompute.targets import Target, all_targets, parse_target
 from gompute.targets.cpu import cpu_targets

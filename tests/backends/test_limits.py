@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gompute.artifacts.entry import ArgumentEntry
-from gompute.backends import generate
 from gompute.backends.limits import argument_offsets, check_limits
+from gompute.backends.pipeline import generate
 from gompute.errors import CompileError
 from gompute.targets import Target, parse_target
 from tests.backends.modules import entry, head, kernel

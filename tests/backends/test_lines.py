@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from gompute.backends import compile_piece, join_pieces, ptxas
+from gompute.backends import ptxas
 from gompute.backends.elf import ElfFile
+from gompute.backends.pipeline import compile_piece, join_pieces
 from gompute.frontend import compile_root
 from gompute.targets import FAST, Mode, parse_target
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from llvmlite import binding as llvm
 
-from gompute.backends import cpu, generate, lld, prepare
+from gompute.backends import cpu, lld
 from gompute.backends.elf import ElfFile
+from gompute.backends.pipeline import generate, prepare
 from gompute.errors import CompileError, InternalError
 from gompute.targets import parse_target
 from tests.backends.modules import scale_relu

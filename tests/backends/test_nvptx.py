@@ -7,7 +7,8 @@ import re
 import pytest
 
 from gompute.artifacts.entry import ArgumentEntry
-from gompute.backends import generate, ptx, ptxas
+from gompute.backends import ptx, ptxas
+from gompute.backends.pipeline import generate
 from gompute.errors import CompileError, InternalError
 from gompute.targets import Target, all_targets, parse_target
 from tests.backends.modules import entry, kernel, raw_fill, scale_relu

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 import gompute
-from gompute.backends import generate, lld, prepare, ptxas, toolchain
+from gompute.backends import lld, ptxas
+from gompute.backends.pipeline import generate, prepare, toolchain
 from gompute.errors import CompileError, InternalError
 from gompute.targets import parse_target
 from tests.backends.modules import entry, head, kernel, raw_fill, scale_relu
@@ -23,7 +24,7 @@ SM_89 = parse_target("sm_89")
 
 _HASHES = """
 import hashlib, json, sys
-from gompute.backends import generate
+from gompute.backends.pipeline import generate
 from gompute.targets import parse_target
 from tests.backends.modules import raw_fill, scale_relu
 found = {}

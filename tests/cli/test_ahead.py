@@ -136,10 +136,10 @@ def test_whatever_was_read_is_compared(project: Path, edit: Callable[[], object]
 
 
 def test_another_compiler_and_another_python_are_others(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    known = dict(ahead.toolchain_identity())
-    monkeypatch.setattr(ahead, "toolchain_identity", lambda: {**known, "llvmlite": "another"})
+    known = ahead.tools()
+    monkeypatch.setattr(ahead, "tools", lambda: [*known[:-1], "llvmlite another"])
     assert ahead.past(COMMAND) is None
-    monkeypatch.setattr(ahead, "toolchain_identity", lambda: known)
+    monkeypatch.setattr(ahead, "tools", lambda: known)
     assert ahead.past(COMMAND) is not None
     monkeypatch.setattr(ahead, "python_identity", lambda: "another")
     assert ahead.past(COMMAND) is None

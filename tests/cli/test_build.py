@@ -20,21 +20,21 @@ def test_a_set_is_written_and_summed_up(cli: Cli, script: Script, tmp_path: Path
     out = tmp_path / "out"
     done = cli("build", script("a.py", "compile"), script("b.py", "compile"), "-t", "sm_89", "-t", "x86-64-v3", "-t", "sm_89", "-o", out)
     assert done.code == 0, done.err
-    assert done.out == f"{out}: 2 kernels, 4 blobs, 72 B\n"
+    assert done.out == f"{out}: 2 kernels, 4 blobs, 154 B\n"
     assert (
         sorted(line.partition(" (")[0] for line in done.err.splitlines())
         == [
-            "a for sm_89: ptx 16 B",
+            "a for sm_89: ptx 57 B",
             "a for x86-64-v3: so 20 B",
-            "b for sm_89: ptx 16 B",
+            "b for sm_89: ptx 57 B",
             "b for x86-64-v3: so 20 B",
         ]
         or done.err.count("ptx") == 2
     )
     assert sorted(line.partition(" (")[0] for line in done.err.splitlines()) == [
-        "a for sm_89: ptx 16 B",
+        "a for sm_89: ptx 57 B",
         "a for x86-64-v3: so 20 B",
-        "b for sm_89: ptx 16 B",
+        "b for sm_89: ptx 57 B",
         "b for x86-64-v3: so 20 B",
     ]
     assert sorted(os.listdir(out)) == ["a.sm_89.ptx", "a.x86-64-v3.so", "b.sm_89.ptx", "b.x86-64-v3.so", "index.json"]

@@ -30,7 +30,7 @@ def test_a_module_is_put_into_the_folder_beside_what_is_there(cli: Cli, script: 
     (tmp_path / "site" / "other.py").write_text("mine")
     done = cli("build", a, b, "-t", "sm_89", "-t", "x86-64-v3", "--module", "photo_kernels", "-o", "site")
     assert done.code == 0, done.err
-    assert done.out == "site/photo_kernels: 2 kernels, 4 blobs, 72 B\n"
+    assert done.out == "site/photo_kernels: 2 kernels, 4 blobs, 154 B\n"
     assert sorted(os.listdir("site")) == ["other.py", "photo_kernels"]
     assert KernelSet.open("site/photo_kernels").kernels == ("a_kernel", "b_kernel")
     assert cli("inspect", "site/photo_kernels").out.startswith("site/photo_kernels: 2 kernels, 2 roots, 4 blobs, ")
@@ -44,7 +44,7 @@ def test_a_wheel_is_called_gompute_kernels_unless_it_is_named(cli: Cli, script: 
     done = cli("build", a, "-t", "sm_89", "--wheel", "-o", "dist")
     assert done.code == 0, done.err
     (name,) = os.listdir("dist")
-    assert done.out == f"dist/{name}: 1 kernel, 1 blob, 16 B\n"
+    assert done.out == f"dist/{name}: 1 kernel, 1 blob, 57 B\n"
     assert name.startswith("gompute_kernels-0.1.0+set")
     done = cli("build", a, "-t", "sm_89", "--wheel", "--module", "photo_kernels", "-o", "dist", "--json")
     result = json.loads(done.out)
@@ -72,7 +72,7 @@ def test_two_builds_give_the_same_bytes_as_a_merge_of_the_parts(cli: Cli, script
 def test_merge_packages_one_set_as_it_is(cli: Cli, script: Script, tmp_path: Path) -> None:
     assert cli("build", script("a.py", "compile"), "-t", "sm_89", "-o", "set").code == 0
     done = cli("merge", "set", "--module", "gompute_kernels", "-o", "site")
-    assert (done.code, done.out) == (0, "site/gompute_kernels: 1 blob, 16 B\n")
+    assert (done.code, done.out) == (0, "site/gompute_kernels: 1 blob, 57 B\n")
     packed = contents(Path("site/gompute_kernels"))
     assert {name: packed[name] for name in packed if name not in ("__init__.py", "py.typed")} == contents(Path("set"))
     done = cli("merge", "site/gompute_kernels", "-o", "again", "--json")

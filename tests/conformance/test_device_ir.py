@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gompute.backends import compile_piece, join_pieces
+from gompute.backends.pipeline import compile_piece, join_pieces
 from gompute.frontend import RootIR, compile_root
 from gompute.targets import parse_target
 from tests.conformance import device_ir

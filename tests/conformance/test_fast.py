@@ -14,8 +14,8 @@ import pytest
 import gompute as g
 from gompute.artifacts.entry import ArgumentEntry, KernelEntry
 from gompute.artifacts.name_table import kernel_from_json, kernel_to_json
-from gompute.backends import compile_piece, join_pieces
 from gompute.backends.blob import Generated
+from gompute.backends.pipeline import compile_piece, join_pieces
 from gompute.errors import ArtifactError, CompileError
 from gompute.frontend import compile_root
 from gompute.ir.intrinsics import GROUPS, refusal

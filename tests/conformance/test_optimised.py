@@ -8,7 +8,7 @@ from functools import cache
 
 import pytest
 
-from gompute.backends import compile_piece, join_pieces
+from gompute.backends.pipeline import compile_piece, join_pieces
 from gompute.frontend import RootIR, compile_root
 from gompute.lang.operation import Elementwise, Fused, Indirect, Raw
 from gompute.lang.tiled import Tiled

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gompute.backends import compile_piece
+from gompute.backends.pipeline import compile_piece
 from gompute.targets import parse_target
 from tests.frontend.authoring import compiled, write
 

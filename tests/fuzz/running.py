@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from gompute.backends import compile_piece, join_pieces
+from gompute.backends.pipeline import compile_piece, join_pieces
 from gompute.frontend import compile_root
 from gompute.targets import parse_target
 from tests.fuzz import together

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from gompute.backends import generate
+from gompute.backends.pipeline import generate
 from gompute.ir.intrinsics import CPU_LARGEST_COPY, GROUPS, Group, refusal, split_name
 from gompute.targets import Target, parse_target
 from tests.backends.modules import kernel

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from gompute.artifacts.names import describe_unit
 from gompute.errors import CompileError
-from gompute.ir.parse import describe_unit, parsed
+from gompute.ir.parse import parsed
 from gompute.targets import parse_target
 from tests.backends.modules import head, scale_relu
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gompute import backends
+from gompute.backends import pipeline
 from gompute.errors import CompileError
 from gompute.frontend import KernelIR
 from gompute.ir.root import foreign_root
@@ -57,7 +57,7 @@ def test_what_other_compilers_emit_becomes_code_under_the_public_names(name: str
     assert [kernel.name for kernel in made.kernels] == kernels
     block = {"debug": "256,1,1", "clang-amdgcn": "256,1,1"}.get(name, "1024,1,1")
     assert {kernel.signature for kernel in made.kernels} == {f"kernel(arg0: ptr[any], arg1: i64, arg2: f32) block<={block}"}
-    generated = backends.generate(made.ir, made.kernels, parse_target(target))
+    generated = pipeline.generate(made.ir, made.kernels, parse_target(target))
     assert [kernel.symbol for kernel in generated.kernels] == kernels
 
 
@@ -95,7 +95,7 @@ def test_arguments_are_read_from_the_module(tmp_path: Path, triple: str, target:
         "kernel(any: ptr[any], data: ptr[any], a: u8, b: i16, c: i32, d: i64, e: f16, f: bf16, g: f32, h: f64, i: bool, "
         "j: bytes[16, align 8], k: bytes[16, align 16], l: bytes[6, align 2], arg14: bytes[5, align 1]) block<=1024,1,1"
     )
-    backends.generate(made.ir, made.kernels, parse_target(target))
+    pipeline.generate(made.ir, made.kernels, parse_target(target))
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ attributes #0 = { nounwind "target-cpu"="sm_90" "target-features"="+ptx80" "nvvm
     assert "target-cpu" not in made.ir
     assert "target-features" not in made.ir
     assert made.kernels[0].block_size == (64, 2, 1)
-    generated = backends.generate(made.ir, made.kernels, parse_target("sm_89"))
+    generated = pipeline.generate(made.ir, made.kernels, parse_target("sm_89"))
     assert b".maxntid 64, 2" in generated.blobs[0].data
 
 
@@ -180,7 +180,7 @@ define ptx_kernel void @k(ptr %p) {
     )
     made = root(tmp_path, text)
     with pytest.raises(CompileError) as caught:
-        backends.examine(made.ir, made.kernels, parse_target("sm_89"))
+        pipeline.examine(made.ir, made.kernels, parse_target("sm_89"))
     assert "kernel `k` (in `bad`): it needs the function `printf`, which the module only declares" in str(caught.value)
     assert "kernel `k` (in `bad`): the intrinsic `llvm.sin.f32` is not allowed" in str(caught.value)
 

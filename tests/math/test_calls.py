@@ -13,7 +13,7 @@ import pytest
 
 import gompute as g
 from gompute import bf16, f16, f32, f64
-from gompute.backends import generate
+from gompute.backends.pipeline import generate
 from gompute.frontend import compile_root
 from gompute.math.f32 import BODIES as f32_bodies
 from gompute.math.f64 import BODIES as f64_bodies

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gompute.backends import generate
+from gompute.backends.pipeline import generate
 from gompute.frontend import compile_root
 from gompute.lang.math_function import NAMES
 from gompute.targets import parse_target

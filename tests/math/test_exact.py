@@ -84,7 +84,7 @@ def test_fma_rounds_the_exact_sum_once(kind: ScalarType) -> None:
 
 @pytest.mark.parametrize("target", ["sm_75", "gfx1100", "x86-64-v3", "aarch64"])
 def test_every_target_carries_them_out_itself(target: str) -> None:
-    from gompute.backends import compile_piece, join_pieces
+    from gompute.backends.pipeline import compile_piece, join_pieces
     from gompute.frontend import compile_root
 
     root = compile_root(Path(exact_kernels.__file__), name="exact", imports=None, target=parse_target(target))
@@ -98,7 +98,7 @@ def test_every_target_carries_them_out_itself(target: str) -> None:
 
 def test_sqrt_of_f32_is_corrected_on_amd() -> None:
     """v_sqrt_f32 alone is off by one last place; LLVM adds the steps that mend it only where nothing allows less."""
-    from gompute.backends import generate
+    from gompute.backends.pipeline import generate
     from gompute.frontend import compile_spec
 
     spec = next(kernel for kernel in exact_kernels.KERNELS if kernel.name == "sqrt_f32")

@@ -1,6 +1,6 @@
 """A worker that does what the root's file says in its first line, so that a test can have a unit crash, hang or lie without a compiler.
 
-A blob's bytes are the root's own, with the target's name in front.
+A blob's bytes are the root's own, with the target's name in front, and before it in PTX the header.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import sys
 import time
 from pathlib import Path
 
-BLOBS = {"sm": {"kind": "ptx", "version": "7.8"}, "gf": {"kind": "hsaco", "version": "5"}, "x8": {"kind": "so", "version": None}}
+BLOBS = {"gf": {"kind": "hsaco", "version": "5"}, "x8": {"kind": "so", "version": None}}
+HEADERS = {"sm": ".version 7.8\n.target sm\n.address_size 64\n"}
 
 
 def prepare(order):
@@ -76,16 +77,16 @@ def _code(order, ir, report):
         )
     if action == "silent":
         return {"status": "done"}, ()
-    done = {
-        "status": "done",
-        "piece": {"shared": {}, "listings": {}},
-        "kernels": order["kernels"],
-        "blobs": [BLOBS[order["target"][:2]]],
-        "listings": {"ir": "; listing\n"} if "ir" in order["emit"] else {},
-        "toolchain": {"llvm": "0.0.0"},
-    }
     size = int(words[0]) if words and words[0].isdecimal() else 0
-    return done, [b"piece", f"{order['target']}\n{text}".encode() + bytes(size)]
+    code = HEADERS.get(order["target"][:2], "").encode() + f"{order['target']}\n{text}".encode() + bytes(size)
+    listings = {"ir": "; listing\n"} if "ir" in order["emit"] else {}
+    toolchain = {"llvm": "0.0.0"}
+    shared = {kernel["symbol"]: 0 for kernel in order["kernels"]}
+    done = {"status": "done", "piece": {"shared": shared, "listings": listings, "toolchain": toolchain}}
+    if not order["whole"]:
+        return done, [code]
+    blobs = [BLOBS[order["target"][:2]]]
+    return {**done, "kernels": order["kernels"], "blobs": blobs, "listings": listings, "toolchain": toolchain}, [b"piece", code]
 
 
 def _write_whole(path, text):

@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 from gompute.artifacts.entry import ArgumentEntry, KernelEntry
-from gompute.backends import generate
+from gompute.backends.pipeline import generate
 from gompute.frontend import typed
 from gompute.frontend.dialects import dialect_for
 from gompute.frontend.irtext.text import FunctionText, ModuleText

@@ -8,7 +8,8 @@ from typing import get_args
 import pytest
 
 from gompute.artifacts.entry import ArgumentEntry, KernelEntry
-from gompute.backends import generate, ptxas
+from gompute.backends import ptxas
+from gompute.backends.pipeline import generate
 from gompute.frontend import typed
 from gompute.frontend.emit import emit
 from gompute.frontend.typed import Slot
