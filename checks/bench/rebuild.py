@@ -162,7 +162,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="8 kernels, and up to 10,000 operations")
     parser.add_argument("--kernels", type=int, default=64)
-    parser.add_argument("--operations", type=int, default=3000)
+    parser.add_argument("--operations", type=int, default=1500)
     parser.add_argument("--target", default="sm_89")
     parser.add_argument("--only", choices=("edits", "nothing", "lines", "modes"), action="append")
     arguments = parser.parse_args()
