@@ -1,7 +1,8 @@
 """Building kernel sets: roots and targets in, a directory of verified blobs out.
 
-A build runs in two processes and their children. The calling process plans and writes; it loads no compiler. The *zygote* (`spawn`
-starts it, `zygote` talks to it, `serve` is what it runs) has the compiler loaded and compiles nothing itself: for every unit, that is
-one root for one target, it forks a child which compiles that unit and no other (`worker`), so that neither an abort inside LLVM nor the
-order of the work can reach another unit. `engine` hands the units out and gathers the answers, `kernel_set` puts a whole build together.
+A build runs in two processes and their children. The calling process plans, puts texts together and writes; it loads no code generator. The
+*zygote* (`spawn` starts it, `zygote` talks to it, `serve` is what it runs) has the compiler loaded and compiles nothing itself: it forks a
+child for each step of a root for a target, that is for its import, for the code of each kernel and for linking (`worker`), so that neither
+an abort inside LLVM nor the order of the work can reach another. `making` is one root for one target on its way, `engine` hands the steps
+out and gathers the answers, `kernel_set` puts a whole build together.
 """

@@ -172,7 +172,6 @@ def _code(order: Mapping[str, Any], blobs: Sequence[bytes], report: Report, cloc
 
 def _join(order: Mapping[str, Any], blobs: Sequence[bytes], report: Report, clock: _Clock) -> Answer:
     """All pieces of a root to its blobs."""
-
     target, emit = parse_target(order["target"]), frozenset(order["emit"])
     known = Known()
     pieces = [
