@@ -76,6 +76,7 @@ def changing(raw: g.RawKernel, buffers: tuple[Any, Any]) -> Call:
 
 def small_arrays(kernels: g.KernelSet) -> dict[str, Call]:
     array = np.random.default_rng(1).standard_normal(1024, dtype=np.float32)
+    other = array.copy()
     factor, zero, params = np.float32(1), np.float32(0), Params(scale=1.0)
     run = g.Kernel(scale_relu, "cpu", kernels=kernels).run
 
@@ -89,7 +90,12 @@ def small_arrays(kernels: g.KernelSet) -> dict[str, Call]:
         for _ in range(CALLS):
             run(array, params)
 
-    return {"numpy, two calls on 1024": numpy_calls, "Kernel.run on 1024, cpu": runs}
+    def turns() -> None:
+        for _ in range(CALLS // 2):
+            run(array, params)
+            run(other, params)
+
+    return {"numpy, two calls on 1024": numpy_calls, "Kernel.run on 1024, cpu": runs, "Kernel.run on two arrays in turn, cpu": turns}
 
 
 def compare(title: str, contenders: Mapping[str, Call], base: str, version: str, rounds: int) -> dict[str, float]:

@@ -262,6 +262,23 @@ def test_one_handle_in_many_threads(backend: str, kernel_set: KernelSet) -> None
     assert failures == []
 
 
+def test_a_call_has_its_own_arguments_whatever_the_last_one_had(backend: str, kernel_set: KernelSet) -> None:
+    """What lies packed on the handle is used again only where all of it is the same, also after a call that was refused."""
+    one, other, double, triple = np.ones(8, np.float32), np.ones(4, np.float32), Params(2.0), Params(3.0)
+    calls = [(one, double), (one, double), (other, double), (one, triple), (one, double), (other, triple), (one[:4], triple), (one, triple)]
+    wanted = {8: np.ones(8), 4: np.ones(4)}
+    with Kernel(scale_relu, backend, kernels=kernel_set) as kernel:
+        for data, params in calls:
+            if data is one:
+                with pytest.raises(InvalidArgument):
+                    kernel.run(data, 3)
+            kernel.run(data, params)
+            part = wanted[4] if data is other else wanted[8][: data.size]
+            part *= params.scale
+    assert np.array_equal(one, wanted[8])
+    assert np.array_equal(other, wanted[4])
+
+
 @pytest.mark.parametrize("threads", [1, 2, 7, None])
 def test_large_arrays_in_any_number_of_threads(kernel_set: KernelSet, threads: int | None) -> None:
     data = some((1 << 18) + 3)
