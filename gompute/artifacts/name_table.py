@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
@@ -10,7 +11,7 @@ from gompute.artifacts.checks import Check, CheckKind
 from gompute.artifacts.entry import ArgumentEntry, KernelEntry, ParamsEntry, ParamsFieldEntry, Resources
 from gompute.lang.types import MAX_DIMENSIONS, SCALARS
 
-__all__ = ["Known", "kernel_from_json", "kernel_from_node", "kernel_to_json"]
+__all__ = ["Known", "kernel_from_json", "kernel_from_node", "kernel_to_json", "kernels_from_json"]
 
 _INT_MAX = 2**31 - 1
 _LONGEST_TEXT = 1 << 16
@@ -62,6 +63,11 @@ def kernel_from_node(node: Node, known: Known) -> KernelEntry:
         entry = known.entries[source] = _entry(members, known)
     checks = tuple(map(_check, members["checks"].items())) if "checks" in members else None
     return replace(entry, resources=_resources(members["resources"]), checks=checks)
+
+
+def kernels_from_json(values: Iterable[object], known: Known) -> tuple[KernelEntry, ...]:
+    """Several entries of one name table; raises as `kernel_from_node`."""
+    return tuple(kernel_from_node(Node(value), known) for value in values)
 
 
 def _entry(members: dict[str, Node], known: Known) -> KernelEntry:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import hashlib
 import time
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from gompute.artifacts.checked import Node
 from gompute.artifacts.entry import KernelEntry
-from gompute.artifacts.name_table import Known, kernel_from_node, kernel_to_json
+from gompute.artifacts.name_table import Known, kernel_to_json, kernels_from_json
 from gompute.backends.blob import Piece
 from gompute.backends.joining import generated, is_text, join_texts
 from gompute.backends.work import Whole
@@ -76,6 +75,7 @@ class Making:
         self._variants: list[Lowered] = []
         self._offered: dict[str, tuple[Entries, str]] = {}
         self._offers = True
+        self._compiled: set[tuple[str, ...]] = set()  # before the root began again
         self._why: tuple[str, ...] = ()
         self._done = False
         self._from_nothing()
@@ -195,7 +195,7 @@ class Making:
         names = tuple(str(kernel["name"]) for kernel in kernels)
         self._steps.append(Step("lower", names, False, answer.seconds, answer.body.get("phases", {}), "; ".join(self._why)))
         if self._job.check_only:
-            self._finish(self._kernels(kernels))
+            self._finish(kernels_from_json(kernels, self._known))
             return
         first = len(self._units)
         self._units += [self._offered[name] for name in answer.body["kept"]]
@@ -234,7 +234,9 @@ class Making:
 
     def _have(self, number: int, piece: _Piece) -> None:
         self._pieces[number] = piece
-        self._steps.append(Step("code", _names(piece.entries), True))
+        names = _names(piece.entries)
+        if names not in self._compiled:
+            self._steps.append(Step("code", names, True))
 
     def _generate(self, number: int, text: bytes, why: str) -> None:
         entries, ir = self._units[number]
@@ -281,6 +283,7 @@ class Making:
         if self._lost:
             self._offers, self._offered = False, {}
             done = [step for step in self._steps if not step.reused]
+            self._compiled = {step.kernels for step in done if step.work == "code"}
             self._from_nothing()
             self._steps = done
             self._lower()
@@ -319,7 +322,7 @@ class Making:
         """Join texts: it takes less time than to ask another process for it, or to look for the result in the cache."""
         began, names = time.monotonic(), self._all_names()
         given = (self._pieces[number] for number in self._in_order())
-        pieces = tuple(Piece.of(self._kernels(piece.entries), piece.code, piece.facts) for piece in given)
+        pieces = tuple(Piece.of(kernels_from_json(piece.entries, self._known), piece.code, piece.facts) for piece in given)
         whole = Whole(pieces, self._job.target, self._job.emit)
         try:
             made = generated(whole, join_texts(whole))
@@ -349,10 +352,7 @@ class Making:
     def _made(self, body: Mapping[str, Any], blobs: Sequence[Mapping[str, Any]], data: Sequence[bytes]) -> None:
         """The root's blobs are there, as a worker gave them."""
         made = tuple(CompiledBlob(blob["kind"], code, blob["version"]) for blob, code in zip(blobs, data, strict=True))
-        self._finish(self._kernels(body["kernels"]), made, body["listings"], body["toolchain"])
-
-    def _kernels(self, entries: Iterable[object]) -> tuple[KernelEntry, ...]:
-        return tuple(kernel_from_node(Node(entry), self._known) for entry in entries)
+        self._finish(kernels_from_json(body["kernels"], self._known), made, body["listings"], body["toolchain"])
 
     # ---- outcomes ----
 
@@ -385,8 +385,7 @@ class Making:
         self._done = True
         seconds = time.monotonic() - self._began
         said = "".join(self._said)
-        compiled = {step.kernels for step in self._steps if step.work == "code" and not step.reused}
-        steps = tuple(step for step in self._steps if not step.reused or step.kernels not in compiled)  # some came from the cache later
+        steps = tuple(self._steps)
         ir = {name: digest for entries, digest in self._units for name in _names(entries)}
         self._end(
             Compiled(self._job, kernels, blobs, listings, self._reads, toolchain, self._left_out, said, seconds, steps, self._why, ir)

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from gompute import frontend
-from gompute.artifacts.checked import Node
 from gompute.artifacts.entry import KernelEntry
-from gompute.artifacts.name_table import Known, kernel_from_json, kernel_from_node, kernel_to_json
+from gompute.artifacts.name_table import Known, kernel_from_json, kernel_to_json, kernels_from_json
 from gompute.backends.blob import Piece
 from gompute.build.job import mode_of
 from gompute.build.roots import IR_SUFFIXES
@@ -174,10 +173,7 @@ def _join(order: Mapping[str, Any], blobs: Sequence[bytes], report: Report, cloc
     """All pieces of a root to its blobs."""
     target, emit = parse_target(order["target"]), frozenset(order["emit"])
     known = Known()
-    pieces = [
-        Piece.of(tuple(kernel_from_node(Node(kernel), known) for kernel in piece["kernels"]), code, piece)
-        for piece, code in zip(order["pieces"], blobs, strict=True)
-    ]
+    pieces = [Piece.of(kernels_from_json(piece["kernels"], known), code, piece) for piece, code in zip(order["pieces"], blobs, strict=True)]
     report("link", [kernel.name for piece in pieces for kernel in piece.kernels])
     made = _joined(pieces, target, emit)
     clock.lap("link")

@@ -98,7 +98,6 @@ class _Plan:
 
     def fill(self, frame: _PlanFrame, values: tuple[int, ...], arguments: tuple[Any, ...]) -> None:
         """Writes a launch's arguments to a frame: `values` are addresses and counts, `arguments` those of the call."""
-        frame.values = None
         if self._params is None or arguments[-1] is frame.params:
             frame.pack(*values)
         else:
@@ -106,7 +105,6 @@ class _Plan:
             self.packing.pack(frame.storage, 0, *values, self._params(params))
             # Instances are frozen, so one that comes again has the bytes that lie there.
             frame.params = params if self._params.lasting(params) else _NONE
-        frame.values = values
 
     def values(self, addresses: list[int], located: list[Located]) -> tuple[int, ...]:
         """Addresses and counts, as a launch takes them."""
@@ -140,31 +138,33 @@ _NONE = object()
 
 
 class _PlanFrame(Frame):
-    """A frame that remembers what lies in it.
+    """A frame that remembers whose params lie in it.
 
     Attributes:
         pack: writes addresses and counts, and leaves the params that lie there.
-        values: the addresses and counts.
-        params: the instance.
     """
 
-    __slots__ = ("pack", "params", "values")
+    __slots__ = ("pack", "params")
 
     def __init__(self, plan: _Plan) -> None:
         super().__init__(plan.packing)
         self.pack: Callable[..., None] = partial(plan.pack_data, self.storage, 0)
-        self.values: tuple[int, ...] | None = None
         self.params: object = _NONE
 
 
 class _CpuFrame(_PlanFrame):
-    """A frame and the call that runs its kernel over everything."""
+    """A frame and the call that runs its kernel over everything.
 
-    __slots__ = ("call",)
+    Attributes:
+        values: the addresses and counts that lie in it.
+    """
+
+    __slots__ = ("call", "values")
 
     def __init__(self, plan: _Plan, kernel: CpuKernel) -> None:
         super().__init__(plan)
         self.call = kernel.everything(self.address)
+        self.values: tuple[int, ...] = ()
 
 
 _first_byte = ctypes.c_char.from_buffer
@@ -225,9 +225,9 @@ class OnCpu(_Plan):
             frame = _CpuFrame(self, self._kernel)
         if self._params is not None and arguments[-1] is not frame.params:
             self.fill(frame, values, arguments)
-        elif values != frame.values:  # as `fill`, without a call of it: it is as long as what it does here
+        elif values != frame.values:  # what `fill` would do, without a call of it: that takes as long as the work
             frame.pack(*values)
-            frame.values = values
+        frame.values = values
         if count < self._alone:
             frame.call()
         else:

@@ -33,6 +33,12 @@ def _failed(outcome: Outcome) -> Failed:
     return outcome
 
 
+def _blob(outcome: Compiled, action: str) -> bytes:
+    """What the scripted worker makes of a root with this action and target."""
+    header = ".version 7.8\n.target sm\n.address_size 64\n" if outcome.job.target.backend == "cuda" else ""
+    return f"{header}{outcome.job.target.name}\n# {action}\n".encode()
+
+
 def test_outcomes_come_in_the_order_of_the_jobs(scripted: Zygote, root: MakeRoot) -> None:
     outcomes = _run(scripted, [root(name, "compile") for name in "cab"], limit=4)
     assert [(outcome.job.root_name, outcome.job.target.name) for outcome in outcomes] == [
@@ -40,14 +46,14 @@ def test_outcomes_come_in_the_order_of_the_jobs(scripted: Zygote, root: MakeRoot
     ]
     for outcome in outcomes:
         assert isinstance(outcome, Compiled)
-        assert outcome.blobs[0].data.endswith(f"{outcome.job.target.name}\n# compile\n".encode())
+        assert outcome.blobs[0].data == _blob(outcome, "compile")
         assert [kernel.name for kernel in outcome.kernels] == [f"{outcome.job.root_name}_kernel"]
 
 
 def test_a_blob_larger_than_any_pipe_arrives_whole(scripted: Zygote, root: MakeRoot) -> None:
     for big in _run(scripted, [root("big", "compile 3000000")]):
         assert isinstance(big, Compiled)
-        assert big.blobs[0].data.endswith(f"{big.job.target.name}\n# compile 3000000\n".encode() + bytes(3000000))
+        assert big.blobs[0].data == _blob(big, "compile 3000000") + bytes(3000000)
 
 
 def test_an_abort_names_kernel_root_target_and_llvms_words_and_stops_no_other_unit(scripted: Zygote, root: MakeRoot) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from gompute.build import keys
 from gompute.cli import ahead
 from gompute.cli.app import run
 
@@ -136,10 +137,10 @@ def test_whatever_was_read_is_compared(project: Path, edit: Callable[[], object]
 
 
 def test_another_compiler_and_another_python_are_others(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    known = ahead.tools()
-    monkeypatch.setattr(ahead, "tools", lambda: [*known[:-1], "llvmlite another"])
+    known = dict(keys.toolchain_identity())
+    monkeypatch.setattr(keys, "toolchain_identity", lambda: {**known, "llvmlite": "another"})
     assert ahead.past(COMMAND) is None
-    monkeypatch.setattr(ahead, "tools", lambda: known)
+    monkeypatch.setattr(keys, "toolchain_identity", lambda: known)
     assert ahead.past(COMMAND) is not None
     monkeypatch.setattr(ahead, "python_identity", lambda: "another")
     assert ahead.past(COMMAND) is None
